@@ -1,0 +1,1 @@
+"""One folder per coding agent, the same file names in each; `table` lists them."""

@@ -1,0 +1,59 @@
+"""The table of agents: facts only. Behaviour lives in each agent's own folder, imported when it is first needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple, Protocol, cast
+
+from passdown.model.session import AnyEvent, SessionRef
+
+
+class Agent(NamedTuple):
+    """One row: the agent's id, its name as people write it, and where it keeps its sessions.
+
+    `override` is the environment variable that moves `home` (a path relative to the user's home folder).
+    """
+
+    id: str
+    title: str
+    module: str
+    override: str
+    home: str
+
+
+class Sessions(Protocol):
+    """What an agent's `sessions` module offers."""
+
+    def recognise(self, head: bytes, name: str) -> bool:
+        """Say whether a file that starts with `head` (up to 64 KB) and is called `name` is this agent's."""
+
+    def find(self, home: Path) -> Iterator[SessionRef]:
+        """Yield the sessions under the agent's folder, newest first, reading only the head and tail of each file."""
+
+    def read(self, ref: SessionRef) -> Iterator[AnyEvent]:
+        """Yield the session's events in file order, first a `SessionStart`, last a `SessionEnd`."""
+
+
+AGENTS: tuple[Agent, ...] = (
+    Agent("claude_code", "Claude Code", "passdown.agents.claude_code.sessions", "CLAUDE_CONFIG_DIR", ".claude"),
+    Agent("codex", "Codex", "passdown.agents.codex.sessions", "CODEX_HOME", ".codex"),
+    Agent("opencode", "OpenCode", "passdown.agents.opencode.sessions", "", ".local/share/opencode"),
+    Agent("pi", "Pi", "passdown.agents.pi.sessions", "PI_CODING_AGENT_DIR", ".pi/agent"),
+)
+
+
+def sessions_of(agent: Agent) -> Sessions:
+    """Import and return the agent's `sessions` module."""
+    return cast("Sessions", import_module(agent.module))
+
+
+def home_of(agent: Agent) -> Path:
+    """Return the folder the agent keeps its data in, its own override variable first."""
+    if agent.override and (moved := os.environ.get(agent.override)):
+        return Path(moved).expanduser()
+    if agent.id == "opencode" and (data := os.environ.get("XDG_DATA_HOME")):
+        return Path(data).expanduser() / "opencode"
+    return Path.home() / agent.home

@@ -1,0 +1,67 @@
+"""Configuration: `[tool.passdown]` in pyproject.toml, or `passdown.toml`, read once and typed."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from passdown.errors import UsageError
+from passdown.io.files import read_bounded
+
+OUTPUT_FOLDER = "outputs/handoff"
+MIRROR = ".ai/HANDOFF.md"
+
+
+class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+    """What a project may set. Every field has a safe default.
+
+    `output` is the repository-relative folder of packets, `mirror` the path of the active Markdown (empty: none),
+    `artifacts` maps a workbench role to a path of its own, `test_command` is what proves the whole, `session_id` names
+    the packet's folder, `branch` is the expected one, `ignore` holds globs of paths that never count.
+    """
+
+    output: str = OUTPUT_FOLDER
+    mirror: str = MIRROR
+    artifacts: dict[str, str] = field(default_factory=dict)
+    test_command: str = ""
+    session_id: str = ""
+    topic: str = ""
+    base: str = ""
+    integration_branch: str = ""
+    ignore: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    env_names: tuple[str, ...] = ()
+    strict_assumptions: bool = False
+    heading_language: str = "en"
+
+
+def load_config(root: Path) -> Config:
+    """Read the project's configuration; `passdown.toml` wins over `pyproject.toml`.
+
+    Raises `UsageError` with file and field when it does not parse or names an unknown option.
+    """
+    for name, table in (("passdown.toml", ()), ("pyproject.toml", ("tool", "passdown"))):
+        path = root / name
+        if path.is_symlink() or not path.is_file():
+            continue
+        try:
+            data: Any = tomllib.loads(read_bounded(path, 1 << 20).decode())
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            if table:
+                continue
+            raise UsageError(f"is not TOML: {error}", where=name, next_step="Mend the file.") from error
+        for key in table:
+            data = data.get(key) if isinstance(data, dict) else None
+        if data is None:
+            continue
+        try:
+            return msgspec.convert(data, Config)
+        except msgspec.ValidationError as error:
+            raise UsageError(
+                f"has a wrong option: {error}", where=name, next_step="See `passdown init --help`."
+            ) from error
+    return Config()

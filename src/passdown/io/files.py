@@ -1,0 +1,134 @@
+"""Files: opening without following links, bounded reading, atomic writing, and a lock."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from passdown.errors import ConflictError, FormatError, UnsafeError
+
+
+def open_regular(path: Path) -> IO[bytes]:
+    """Open a regular file for reading; its last part must not be a symlink.
+
+    Raises `UnsafeError` for a symlink, directory, device or pipe (which could block for ever).
+    """
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EMLINK):
+            raise UnsafeError("is a symlink", where=str(path), next_step="Name the file it points to.") from error
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise UnsafeError("is not a regular file", where=str(path), next_step="Name a file.")
+    return os.fdopen(descriptor, "rb")
+
+
+def read_bounded(path: Path, limit: int) -> bytes:
+    """Return the whole file. Raises `FormatError` when it is larger than `limit` bytes."""
+    with open_regular(path) as stream:
+        data = stream.read(limit + 1)
+    if len(data) > limit:
+        raise FormatError(f"is larger than {limit} bytes", where=str(path), next_step="Move it away, or split it up.")
+    return data
+
+
+def is_inside(root: Path, path: Path) -> bool:
+    """Say whether `path`, with every symlink resolved, lies under `root`."""
+    return path.resolve().is_relative_to(root.resolve())
+
+
+def join_inside(root: Path, relative: str) -> Path:
+    """Join a repository-relative path to `root`, refusing what leaves it.
+
+    Raises `UnsafeError` for an absolute path, a `..`, a NUL, or a symlink on the way that leads outside.
+    """
+    parts = PurePosixPath(relative).parts
+    if not parts or relative.startswith("/") or ".." in parts or "\x00" in relative:
+        raise UnsafeError("the path leaves the repository", where=relative, next_step="Use a path inside it.")
+    path = root.joinpath(*parts)
+    if not is_inside(root, path):
+        raise UnsafeError("a symlink leads outside the repository", where=relative, next_step="Remove the link.")
+    return path
+
+
+def _stage(path: Path, data: bytes, mode: int) -> Path:
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    staged = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fchmod(stream.fileno(), mode)
+            os.fsync(stream.fileno())
+    except BaseException:
+        staged.unlink(missing_ok=True)
+        raise
+    return staged
+
+
+def write_files(files: list[tuple[Path, bytes]], *, mode: int = 0o644) -> list[Path]:
+    """Write several files so that a crash leaves each one old or new, never half; all are staged before any is renamed.
+
+    A file that already holds the bytes is left alone (its time does not change). Returns the paths that changed.
+    Raises `UnsafeError` when a target is a symlink.
+    """
+    changed = [(path, data) for path, data in files if not _holds(path, data)]
+    staged: list[tuple[Path, Path]] = []
+    try:
+        for path, data in changed:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            staged.append((_stage(path, data, mode), path))
+        for temporary, path in staged:
+            temporary.replace(path)
+            _sync_folder(path.parent)
+    finally:
+        for temporary, _ in staged:
+            temporary.unlink(missing_ok=True)
+    return [path for path, _ in changed]
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    if path.is_symlink():
+        raise UnsafeError("is a symlink; not writing through it", where=str(path), next_step="Remove the link.")
+    try:
+        return path.stat().st_size == len(data) and path.read_bytes() == data
+    except FileNotFoundError:
+        return False
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def lock(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on `path` (created when missing, mode 0600). The kernel frees it when the process dies.
+
+    Raises `ConflictError` at once when somebody else holds it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise ConflictError(
+                "another passdown is writing here", where=str(path), next_step="Wait for it to end and try again."
+            ) from error
+        yield
+    finally:
+        os.close(descriptor)

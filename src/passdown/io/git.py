@@ -1,0 +1,91 @@
+"""The only caller of the git binary: fixed environment, argv only, bounded time, bytes out.
+
+A repository's own configuration can name programs that git runs, so monitors, hooks, pagers, external diffs and text
+converters are switched off on every call, and inherited GIT_* variables are removed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from passdown.errors import GitError
+
+TIMEOUT = 30.0
+"""Seconds after which a git call is given up."""
+
+_CONFIG = (
+    "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.quotepath=off", "core.pager=cat", "diff.external=",
+    "color.ui=never", "core.untrackedCache=false", "log.showSignature=false", "diff.renames=false",
+    "core.precomposeunicode=false", "status.renames=false",
+)  # fmt: skip
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    kept.update(
+        LC_ALL="C",
+        GIT_OPTIONAL_LOCKS="0",
+        GIT_TERMINAL_PROMPT="0",
+        GIT_NO_LAZY_FETCH="1",
+        GIT_NO_REPLACE_OBJECTS="1",
+        GIT_PAGER="cat",
+    )
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"):
+        if name in os.environ:
+            kept[name] = os.environ[name]
+    return kept
+
+
+def run_git(
+    folder: Path,
+    *arguments: str,
+    stdin: bytes | None = None,
+    timeout: float = TIMEOUT,
+    env: dict[str, str] | None = None,
+) -> bytes:
+    """Run git in `folder` and return its standard output.
+
+    Raises `GitError` when git is missing, takes longer than `timeout` seconds, or exits non-zero.
+    """
+    code, output, message = try_git(folder, *arguments, stdin=stdin, timeout=timeout, env=env)
+    if code != 0:
+        raise GitError(f"git {arguments[0]} failed: {message}", where=str(folder))
+    return output
+
+
+def try_git(
+    folder: Path,
+    *arguments: str,
+    stdin: bytes | None = None,
+    timeout: float = TIMEOUT,
+    env: dict[str, str] | None = None,
+) -> tuple[int, bytes, str]:
+    """Run git in `folder` and return exit code, standard output, and the last line of standard error.
+
+    Raises `GitError` only when git is missing or takes longer than `timeout` seconds.
+    """
+    binary = shutil.which("git")
+    if binary is None:
+        raise GitError("git is not installed", next_step="Install git 2.30 or newer.")
+    argv = [binary]
+    for setting in _CONFIG:
+        argv += ["-c", setting]
+    try:
+        done = subprocess.run(
+            [*argv, *arguments],
+            cwd=folder,
+            env=_environment() | (env or {}),
+            input=stdin or b"",
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise GitError(
+            f"git {arguments[0]} took longer than {timeout:g} s", where=str(folder), next_step="Try it by hand."
+        ) from error
+    message = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return done.returncode, done.stdout, message[-1] if message else ""

@@ -1,0 +1,1 @@
+"""Frozen records that every other part speaks. Floor 0: no I/O, no rules."""
