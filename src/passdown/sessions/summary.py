@@ -1,0 +1,188 @@
+"""Fold a session's events into counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec import structs
+
+from passdown.model.session import (
+    AnyEvent,
+    AssistantMessage,
+    Compaction,
+    Interruption,
+    ModelChange,
+    PlanUpdate,
+    Session,
+    SessionEnd,
+    SessionStart,
+    SubagentStart,
+    Title,
+    ToolCall,
+    ToolResult,
+    Unknown,
+    Usage,
+    UserMessage,
+    WorkspaceChange,
+)
+
+FAILURES = frozenset({"failed", "timeout", "interrupted", "rejected"})
+"""Outcomes of tool results that count as failures."""
+
+
+class _Fold:
+    """Counts under way. One method a record type, so that an event costs one dictionary look-up."""
+
+    def __init__(self) -> None:
+        self.session = Session(session_id="", agent="")
+        self.count: Counter[str] = Counter()
+        self.origins: Counter[str] = Counter()
+        self.actions: Counter[str] = Counter()
+        self.outcomes: Counter[str] = Counter()
+        self.unknown: Counter[str] = Counter()
+        self.ignored: dict[str, int] = {}
+        self.seen: dict[str, dict[str, None]] = {
+            name: {} for name in ("agent_versions", "cwds", "branches", "commits", "models")
+        }
+        self.first: int | None = None
+        self.last: int | None = None
+        self.last_exit: int | None = None
+        self.context = 0
+        self.plan_items = 0
+        self.title = ""
+
+    def add(self, event: AnyEvent) -> None:
+        """Count one event."""
+        if isinstance(event, SessionEnd):
+            self.count["records"] += event.records
+            self.ignored = dict(sorted(event.ignored.items()))
+            return
+        self.count["events"] += 1
+        if isinstance(event, Unknown):
+            key = event.record or "?"
+            self.unknown[key if event.reason == "unknown_type" else event.reason] += 1
+            return
+        if event.copied:
+            self.count["copied"] += 1
+            if not isinstance(event, SessionStart):
+                return
+        if event.at is not None:
+            self.first = event.at if self.first is None else min(self.first, event.at)
+            self.last = event.at if self.last is None else max(self.last, event.at)
+        self.count["rewound"] += not event.active
+        handler = _HANDLERS.get(type(event))
+        if handler is not None:
+            handler(self, event)
+
+    def see(self, kind: str, value: str) -> None:
+        if value:
+            self.seen[kind][value] = None
+
+    def start(self, event: SessionStart) -> None:
+        if not self.session.session_id:
+            self.session = structs.replace(
+                self.session, session_id=event.session_id, agent=event.agent, parent_id=event.parent_id
+            )
+        self.see("agent_versions", event.agent_version)
+        self.place(event)
+
+    def place(self, event: SessionStart | WorkspaceChange) -> None:
+        self.see("cwds", event.cwd)
+        self.see("branches", event.branch)
+        self.see("commits", event.commit)
+
+    def user(self, event: UserMessage) -> None:
+        if event.origin == "human" and not event.agent_id:
+            self.count["human_messages"] += 1
+        else:
+            self.origins[event.origin if event.origin != "human" else "subagent"] += 1
+
+    def assistant(self, event: AssistantMessage) -> None:
+        self.count["assistant_messages"] += not event.reasoning
+        self.see("models", event.model)
+
+    def call(self, event: ToolCall) -> None:
+        self.count["tool_calls"] += 1
+        self.actions[event.action] += 1
+
+    def result(self, event: ToolResult) -> None:
+        self.count["tool_results"] += 1
+        self.outcomes[event.outcome] += 1
+        self.count["failures"] += event.outcome in FAILURES
+        if event.exit_code is not None:
+            self.last_exit = event.exit_code
+
+    def usage(self, event: Usage) -> None:
+        self.count["responses"] += 1
+        self.count["tokens_input"] += event.input
+        self.count["tokens_cache_read"] += event.cache_read
+        self.count["tokens_cache_write"] += event.cache_write
+        self.count["tokens_output"] += event.output
+        self.count["tokens_reasoning"] += event.reasoning
+        self.see("models", event.model)
+        if not event.agent_id:
+            self.context = event.context
+
+    def compaction(self, event: Compaction) -> None:
+        self.count["micro_compactions" if event.micro else "compactions"] += 1
+
+    def plan(self, event: PlanUpdate) -> None:
+        self.plan_items = len(event.items) or self.plan_items
+
+    def model(self, event: ModelChange) -> None:
+        self.see("models", event.model)
+
+    def subagent(self, _: SubagentStart) -> None:
+        self.count["subagents"] += 1
+
+    def interruption(self, _: Interruption) -> None:
+        self.count["interruptions"] += 1
+
+    def name(self, event: Title) -> None:
+        self.title = event.title
+
+    def finish(self) -> Session:
+        """Return the counts."""
+        return structs.replace(
+            self.session,
+            title=self.title,
+            started_at=self.first,
+            ended_at=self.last,
+            last_exit=self.last_exit,
+            context_tokens=self.context,
+            plan_items=self.plan_items,
+            other_user_messages=dict(sorted(self.origins.items())),
+            tool_calls_by_action=dict(sorted(self.actions.items())),
+            outcomes=dict(sorted(self.outcomes.items())),
+            unknown=dict(sorted(self.unknown.items())),
+            ignored=self.ignored,
+            **{kind: tuple(values) for kind, values in self.seen.items()},
+            **self.count,
+        )
+
+
+_HANDLERS: dict[type, Callable[[_Fold, Any], None]] = {
+    SessionStart: _Fold.start,
+    WorkspaceChange: _Fold.place,
+    UserMessage: _Fold.user,
+    AssistantMessage: _Fold.assistant,
+    ToolCall: _Fold.call,
+    ToolResult: _Fold.result,
+    Usage: _Fold.usage,
+    Compaction: _Fold.compaction,
+    PlanUpdate: _Fold.plan,
+    ModelChange: _Fold.model,
+    SubagentStart: _Fold.subagent,
+    Interruption: _Fold.interruption,
+    Title: _Fold.name,
+}
+
+
+def summarize(events: Iterable[AnyEvent]) -> Session:
+    """Fold a session's events into counts. History copied from another session is left out and counted in `copied`."""
+    fold = _Fold()
+    for event in events:
+        fold.add(event)
+    return fold.finish()
