@@ -60,8 +60,8 @@ def _after_wrapper(tokens: list[str], start: int) -> int:
 def normalize_command(command: str | list[str]) -> tuple[str, ...]:
     """Return the tokens that identify a command: without leading `NAME=value` and wrappers such as `uv run` or `npx`.
 
-    `python -m` stays. A wrapper with an option not known here stays too, because what follows may be its value. A string
-    that does not tokenise is returned as the single token; nothing but wrappers is returned as it is.
+    `python -m` stays. A wrapper with an option not known here stays too, because what follows may be its value.
+    A string that does not tokenise is returned as the single token; nothing but wrappers is returned as it is.
     """
     tokens = list(command) if isinstance(command, list) else _tokens(command)
     start = 0
