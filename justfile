@@ -1,0 +1,31 @@
+# Recipes for working on passdown. `just` alone runs what a commit must pass.
+
+default: lint types layers test
+
+# Make a virtual environment with everything the tests need.
+setup:
+    python3 -m venv .venv && .venv/bin/pip install -q -c constraints.txt -e '.[dev]'
+
+test *ARGS:
+    .venv/bin/pytest {{ARGS}}
+
+lint:
+    .venv/bin/ruff check . && .venv/bin/ruff format --check .
+
+types:
+    .venv/bin/mypy
+
+layers:
+    .venv/bin/lint-imports
+
+# Rewrite golden packets after a change that is meant; read the diff.
+goldens:
+    PASSDOWN_UPDATE_GOLDENS=1 .venv/bin/pytest tests/packet
+
+# Speed and memory as ratios to a bare decode of the same bytes.
+bench *ARGS:
+    .venv/bin/python -m benchmarks {{ARGS}}
+
+# Assemble the changelog from the fragments under changes/.
+changelog VERSION:
+    .venv/bin/towncrier build --version {{VERSION}}

@@ -1,0 +1,21 @@
+"""The console script. Answers `--version` before anything else is imported."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line."""
+    if sys.argv[1:] == ["--version"]:
+        from passdown import __version__
+
+        sys.stdout.write(f"passdown {__version__}\n")
+        return
+    from passdown.cli.main import run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""The `passdown` command: a table of lazily loaded commands, and the one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from passdown import __version__
+from passdown.errors import PassdownError
+
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    "init": ("passdown.cli.init:init", "Every day", "Write the configuration, and teach agents to leave good evidence."),
+    "wrap": ("passdown.cli.wrap:wrap", "Every day", "Write the handoff packet of this repository's sessions."),
+    "show": ("passdown.cli.show:show", "Every day", "Show the active packet, or another one."),
+    "sessions": ("passdown.cli.sessions:sessions", "Sessions", "List the sessions of this repository, or show one."),
+    "export": ("passdown.cli.export:export", "Packets", "Write a packet in another shape."),
+    "schema": ("passdown.cli.schema:schema", "Packets", "Print the JSON Schema of the packet."),
+    "demo": ("passdown.cli.demo:demo", "Getting to know it", "Make a small repository with a session, and wrap it."),
+    "completion": ("passdown.cli.completion:completion", "Getting to know it", "Print the completion script of a shell."),
+}
+"""Name → where it lives, the group `--help` lists it in, and its line there."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when the command is called or asked for help."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the table's order."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command, None when there is none of that name."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands under their groups, without importing them."""
+        del ctx
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name, (_, group, line) in COMMANDS.items():
+            groups.setdefault(group, []).append((name, line))
+        for group, rows in groups.items():
+            with formatter.section(group):
+                formatter.write_dl(rows)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; a wrong name names the nearest one."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            ctx.fail(f"No such command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("-C", "folder", metavar="DIR", default=".", type=click.Path(exists=True, file_okay=False),
+              help="Run as if started in DIR.")  # fmt: skip
+@click.version_option(__version__, message="passdown %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, folder: str) -> None:
+    """Turn what a coding agent's session leaves behind into a handoff packet the next session can work from.
+
+    Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 unexpected error, 2 usage,
+    3 blocked, 4 no evidence, 5 no usable next action, 6 the packet does not hold here, 7 conflict or locked,
+    8 refused for safety.
+    """
+    ctx.obj = folder
+
+
+def run(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit with the code the outcome calls for."""
+    try:
+        result: Any = cli.main(args=arguments, prog_name="passdown", standalone_mode=False)
+    except PassdownError as error:
+        click.echo(f"passdown: {error}", err=True)
+        sys.exit(error.exit_code)
+    except click.exceptions.Exit as error:
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("passdown: stopped", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    sys.exit(result if isinstance(result, int) else 0)
