@@ -1,0 +1,50 @@
+"""Paths between git's bytes and a packet's text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from passdown.errors import FormatError
+from passdown.model.path import decode_path, encode_path
+
+
+@given(st.binary(max_size=200))
+@example(b"\xed\xa0\x80")
+@example(b"a\\xff\xff\\")
+@settings(deadline=None)
+def test_bytes_survive_the_round_trip(raw: bytes) -> None:
+    text = decode_path(raw)
+    assert encode_path(text) == raw
+    text.encode("utf-8")
+
+
+@given(st.text(max_size=80))
+@settings(deadline=None)
+def test_text_without_backslash_is_left_alone(text: str) -> None:
+    text = text.replace("\\", "").encode("utf-8", "ignore").decode()
+    assert decode_path(text.encode()) == text
+    assert encode_path(text) == text.encode()
+
+
+@given(st.text(max_size=60))
+@settings(deadline=None)
+def test_any_text_encodes_or_is_refused(text: str) -> None:
+    try:
+        raw = encode_path(text)
+    except FormatError:
+        return
+    assert encode_path(decode_path(raw)) == raw
+
+
+def test_examples() -> None:
+    assert decode_path("文档/说明.md".encode()) == "文档/说明.md"
+    assert decode_path(b"caf\xe9.txt") == "caf\\xe9.txt"
+    assert decode_path(b"a\\b") == "a\\\\b"
+
+
+@pytest.mark.parametrize("text", ["a\\b", "\\", "\\x2e\\x2e", "\\xFF", "\ud800", "\udcff"])
+def test_what_was_never_written_is_refused(text: str) -> None:
+    with pytest.raises(FormatError):
+        encode_path(text)
