@@ -1,17 +1,18 @@
 """The only caller of the git binary: fixed environment, argv only, bounded time, bytes out.
 
 A repository's own configuration can name programs that git runs, so monitors, hooks, pagers, external diffs and text
-converters are switched off on every call, and inherited GIT_* variables are removed.
+converters are switched off on every call, inherited GIT_* variables are removed, and no transport is allowed unless the
+caller asks for one (`env={"GIT_ALLOW_PROTOCOL": ...}`): a partial clone would otherwise fetch what it lacks.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 from passdown.errors import GitError
+from passdown.io.program import find_program
 
 TIMEOUT = 30.0
 """Seconds after which a git call is given up."""
@@ -19,7 +20,7 @@ TIMEOUT = 30.0
 _CONFIG = (
     "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.quotepath=off", "core.pager=cat", "diff.external=",
     "color.ui=never", "core.untrackedCache=false", "log.showSignature=false", "diff.renames=false",
-    "core.precomposeunicode=false", "status.renames=false",
+    "core.precomposeunicode=false", "status.renames=false", "diff.autoRefreshIndex=false",
 )  # fmt: skip
 
 
@@ -31,6 +32,7 @@ def _environment() -> dict[str, str]:
         GIT_TERMINAL_PROMPT="0",
         GIT_NO_LAZY_FETCH="1",
         GIT_NO_REPLACE_OBJECTS="1",
+        GIT_ALLOW_PROTOCOL="none",
         GIT_PAGER="cat",
     )
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"):
@@ -63,14 +65,14 @@ def try_git(
     timeout: float = TIMEOUT,
     env: dict[str, str] | None = None,
 ) -> tuple[int, bytes, str]:
-    """Run git in `folder` and return exit code, standard output, and the last line of standard error.
+    """Run git in `folder` and return exit code, standard output, and the line of standard error that says why.
 
-    Raises `GitError` only when git is missing or takes longer than `timeout` seconds.
+    Raises `GitError` only when git is missing, cannot start in `folder`, or takes longer than `timeout` seconds.
     """
-    binary = shutil.which("git")
+    binary = find_program("git")
     if binary is None:
         raise GitError("git is not installed", next_step="Install git 2.30 or newer.")
-    argv = [binary]
+    argv = [str(binary)]
     for setting in _CONFIG:
         argv += ["-c", setting]
     try:
@@ -87,5 +89,12 @@ def try_git(
         raise GitError(
             f"git {arguments[0]} took longer than {timeout:g} s", where=str(folder), next_step="Try it by hand."
         ) from error
-    message = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    return done.returncode, done.stdout, message[-1] if message else ""
+    except (OSError, ValueError) as error:  # no such folder, a NUL or a lone surrogate in an argument, too many of them
+        raise GitError(f"git {arguments[0]} could not start: {error}", where=str(folder)) from error
+    return done.returncode, done.stdout, _reason(done.stderr)
+
+
+def _reason(stderr: bytes) -> str:
+    lines = stderr.decode("utf-8", "replace").strip().splitlines()
+    fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
+    return (fatal or lines or [""])[-1][:1000]
