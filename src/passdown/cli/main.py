@@ -12,14 +12,22 @@ from passdown import __version__
 from passdown.errors import PassdownError
 
 COMMANDS: dict[str, tuple[str, str, str]] = {
-    "init": ("passdown.cli.init:init", "Every day", "Write the configuration, and teach agents to leave good evidence."),
+    "init": (
+        "passdown.cli.init:init",
+        "Every day",
+        "Write the configuration, and teach agents to leave good evidence.",
+    ),
     "wrap": ("passdown.cli.wrap:wrap", "Every day", "Write the handoff packet of this repository's sessions."),
     "show": ("passdown.cli.show:show", "Every day", "Show the active packet, or another one."),
     "sessions": ("passdown.cli.sessions:sessions", "Sessions", "List the sessions of this repository, or show one."),
     "export": ("passdown.cli.export:export", "Packets", "Write a packet in another shape."),
     "schema": ("passdown.cli.schema:schema", "Packets", "Print the JSON Schema of the packet."),
     "demo": ("passdown.cli.demo:demo", "Getting to know it", "Make a small repository with a session, and wrap it."),
-    "completion": ("passdown.cli.completion:completion", "Getting to know it", "Print the completion script of a shell."),
+    "completion": (
+        "passdown.cli.completion:completion",
+        "Getting to know it",
+        "Print the completion script of a shell.",
+    ),
 }
 """Name → where it lives, the group `--help` lists it in, and its line there."""
 

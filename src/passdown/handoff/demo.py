@@ -41,7 +41,7 @@ _LIMITS_HALF = _LIMITS_BUCKET.replace("time.time()", "time.monotonic()").replace
     "        with self.lock:\n", "        with self.lock:\n            self.refill()\n"
 )
 
-_TEST_LIMITS = '''import unittest
+_TEST_LIMITS = """import unittest
 
 from src.limits import LIMIT, Bucket
 
@@ -54,9 +54,9 @@ class LimitsTest(unittest.TestCase):
     def test_refuses_eleventh(self):
         bucket = Bucket()
         self.assertFalse(all(bucket.take() for _ in range(LIMIT + 1)))
-'''
+"""
 
-_TEST_BURST = '''import unittest
+_TEST_BURST = """import unittest
 
 from src.limits import LIMIT, Bucket
 
@@ -68,7 +68,7 @@ class BurstTest(unittest.TestCase):
         for _ in range(LIMIT):
             bucket.take()
         self.assertEqual(bucket.tokens, 0)
-'''
+"""
 
 _DATES = ("2026-11-20T08:00:00Z", "2026-11-20T09:12:00Z")
 

@@ -1,0 +1,75 @@
+"""Make session logs of a given size in the shape of Claude Code's, with results of 1 to 40 KB written twice as there."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+_WORDS = ("the limit of each caller", "is kept", "in a bucket", "that refills", "once a minute", "λ 桶", "error trace")
+
+
+def _text(chance: random.Random, size: int) -> str:
+    line = " ".join(chance.choices(_WORDS, k=5))
+    return "\n".join(f"{number:6}\t{line}" for number in range(max(1, size // (len(line) + 8))))
+
+
+def _rows(cwd: str, chance: random.Random) -> Iterator[dict[str, object]]:
+    parent: str | None = None
+    turn = 0
+    while True:
+        turn += 1
+        second = f"2026-11-20T{9 + turn // 3600 % 12:02}:{turn // 60 % 60:02}:{turn % 60:02}.000Z"
+        common = {"isSidechain": False, "userType": "external", "cwd": cwd, "sessionId": "bench", "version": "2.1.218",
+                  "gitBranch": "main", "timestamp": second}  # fmt: skip
+        if turn % 40 == 1:
+            row = {**common, "parentUuid": parent, "type": "user", "uuid": f"h{turn}", "permissionMode": "default",
+                   "message": {"role": "user", "content": f"Go on with part {turn}, tests green."}}  # fmt: skip
+            parent = f"h{turn}"
+            yield row
+        run = turn % 3 == 0
+        tool, arguments = ("Bash", {"command": f"pytest -q tests/test_{turn % 9}.py"}) if run else (
+            "Read", {"file_path": f"{cwd}/src/module_{turn % 50}.py"})  # fmt: skip
+        usage = {"input_tokens": 12, "cache_creation_input_tokens": 300, "cache_read_input_tokens": 40_000 + turn,
+                 "output_tokens": 180}  # fmt: skip
+        yield {**common, "parentUuid": parent, "type": "assistant", "uuid": f"a{turn}", "requestId": f"r{turn}",
+               "message": {"id": f"m{turn}", "role": "assistant", "type": "message", "model": "claude-sonnet-4-5",
+                           "content": [{"type": "tool_use", "id": f"t{turn}", "name": tool, "input": arguments}],
+                           "usage": usage}}  # fmt: skip
+        failed = run and turn % 21 == 0
+        text = _text(chance, chance.choice((1_000, 4_000, 12_000, 40_000)))
+        text = f"Exit code 1\n{text}\nFAILED tests/test_{turn % 9}.py::test_limit - AssertionError" if failed else text
+        twin: object = f"Error: {text}" if failed else {"stdout": text, "stderr": "", "interrupted": False}
+        block = {"type": "tool_result", "tool_use_id": f"t{turn}", "content": text} | (
+            {"is_error": True} if failed else {}
+        )
+        yield {**common, "parentUuid": f"a{turn}", "type": "user", "uuid": f"u{turn}",
+               "message": {"role": "user", "content": [block]}, "toolUseResult": twin}  # fmt: skip
+        parent = f"u{turn}"
+
+
+def write_log(path: Path, size: int, cwd: str) -> int:
+    """Write a log of about `size` bytes whose session worked in `cwd`; return the bytes written."""
+    written = 0
+    with path.open("wb") as stream:
+        for row in _rows(cwd, random.Random(7)):
+            written += stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+            if written >= size:
+                return written
+    return written
+
+
+def write_long_line(path: Path, size: int, cwd: str) -> int:
+    """Write a log whose third line alone is `size` bytes long."""
+    rows = _rows(cwd, random.Random(7))
+    with path.open("wb") as stream:
+        for _ in range(2):
+            stream.write(json.dumps(next(rows)).encode() + b"\n")
+        stream.write(b'{"type":"user","message":{"role":"user","content":"')
+        for _ in range(size >> 20):
+            stream.write(b"x" * (1 << 20))
+        stream.write(b'"}}\n')
+        for _ in range(6):
+            stream.write(json.dumps(next(rows)).encode() + b"\n")
+    return path.stat().st_size

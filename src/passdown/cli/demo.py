@@ -1,0 +1,35 @@
+"""`passdown demo`: a first look, in a temporary folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option("--folder", "target", default="", metavar="DIR", help="Build it here instead of in a temporary folder.")
+def demo(target: str) -> None:
+    """Build a small repository with a bundled session (a failed attempt, a fix half done, a plan) and wrap it.
+
+    Touches nothing outside the folder it names; needs no agent and no network.
+    """
+    import tempfile
+
+    from passdown.handoff.demo import build_demo
+    from passdown.handoff.gather import Options
+    from passdown.handoff.wrap import draft, publish
+
+    place = Path(target or tempfile.mkdtemp(prefix="passdown-demo-"))
+    root, home = build_demo(place)
+    wrapped = publish(draft(root, Options(homes={"claude_code": home})))
+    click.echo(wrapped.markdown, nl=False)
+    click.echo(
+        f"\nThis is {root}/{wrapped.paths[0]}\n"
+        f"Beside it lies handoff.json, which everything above was rendered from.\n"
+        "What to do next:\n"
+        f"  passdown -C {root} show --json     the packet with the basis and check of every claim\n"
+        f"  cat {root}/.ai/HANDOFF.md          what a fresh agent reads first\n"
+        "  passdown wrap                      in a repository of yours where an agent has worked\n",
+        err=True,
+    )

@@ -1,0 +1,78 @@
+"""How commands print: JSON for machines, tables for people, sizes and ages as people read them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from passdown.model.finding import Finding
+from passdown.redact.neutralise import one_line
+
+T = TypeVar("T")
+
+
+def print_json(value: Any) -> None:
+    """Print a value as indented JSON with sorted keys."""
+    data = msgspec.json.format(msgspec.json.encode(value, order="sorted"), indent=2)
+    click.echo(data.decode())
+
+
+def print_findings(findings: Iterable[Finding]) -> None:
+    """Print findings to standard error, one line each, with the mending command."""
+    for finding in findings:
+        where = f"  {one_line(finding.where, 80)}" if finding.where else ""
+        fix = f"  ({finding.fix})" if finding.fix else ""
+        click.echo(f"{finding.severity:5}  {finding.code}{where}  {one_line(finding.detail, 160)}{fix}", err=True)
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows under a header: a rich table on a terminal, tab-separated columns in a pipe."""
+    if not sys.stdout.isatty():
+        for row in rows:
+            click.echo("\t".join(row))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in header:
+        table.add_column(name, overflow="ellipsis", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    Console().print(table)
+
+
+def follow(items: Sequence[T], label: str) -> Iterator[T]:
+    """Iterate with a progress bar on a terminal, silently in a pipe."""
+    if not sys.stderr.isatty() or len(items) < 4:
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(items, description=label, console=Console(stderr=True), transient=True)
+
+
+def size(count: int) -> str:
+    """Write a number of bytes or tokens shortly: 940, 12k, 3.4M."""
+    for unit, scale in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if count >= scale:
+            value = count / scale
+            return f"{value:.1f}{unit}" if value < 10 else f"{value:.0f}{unit}"
+    return str(count)
+
+
+def age(moment: int | None, now: int) -> str:
+    """Write how long ago a moment (milliseconds) was: 40s, 12m, 3h, 5d."""
+    if moment is None:
+        return "?"
+    seconds = max(0, now - moment) // 1000
+    for unit, scale in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= scale:
+            return f"{seconds // scale}{unit}"
+    return f"{seconds}s"

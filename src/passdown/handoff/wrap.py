@@ -1,0 +1,152 @@
+"""Wrap: draft a packet from what is there, and publish it on the project shelf."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, structs
+
+from passdown import __version__
+from passdown.handoff.gather import Gathered, Options, gather
+from passdown.io.files import join_inside, lock, write_files
+from passdown.model.finding import Finding
+from passdown.model.packet import Packet, Producer
+from passdown.packet.build import build_packet
+from passdown.packet.encode import encode_packet
+from passdown.packet.identity import content_hash
+from passdown.packet.render import render_markdown
+from passdown.redact.scan import Redactor
+from passdown.repository.environment import probe_environment
+from passdown.store.packets import check_slug, exclude_mirror, read_shelf, shelf
+
+
+class Draft(Struct, frozen=True, kw_only=True):
+    """A packet and the bytes it will have on disk; nothing is written yet."""
+
+    gathered: Gathered
+    packet: Packet
+    json: bytes
+    markdown: str
+    findings: tuple[Finding, ...] = ()
+    same_as: Path | None = None
+
+
+class Wrapped(Struct, frozen=True, kw_only=True):
+    """What publishing did: repository-relative paths, Markdown first; `changed` are the ones whose bytes are new."""
+
+    packet: Packet
+    markdown: str
+    paths: tuple[str, ...]
+    changed: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+
+    def headline(self) -> str:
+        """Return one line for the person who wrapped."""
+        if not self.changed:
+            return f"unchanged: packet {self.packet.packet_id[:12]} already says this"
+        return f"packet {self.packet.packet_id[:12]} ({self.packet.kind}). Next step: {self.packet.next_action.text}"
+
+    def report(self) -> dict[str, Any]:
+        """Return what `wrap --json` prints."""
+        return {
+            "schema_version": 1,
+            "packet_id": self.packet.packet_id,
+            "session_id": self.packet.session_id,
+            "kind": self.packet.kind,
+            "outcome": self.packet.outcome,
+            "next_action": self.packet.next_action.text,
+            "paths": self.paths,
+            "changed": self.changed,
+            "findings": self.findings,
+        }
+
+
+def draft(folder: Path, options: Options | None = None) -> Draft:
+    """Gather the evidence of the repository around `folder` and build its packet, writing nothing.
+
+    Raises `NoEvidenceError`, `NextActionError`, `ConflictError` or `UsageError`, each saying what to do next.
+    """
+    options = options or Options()
+    return draft_from(gather(folder, options), options)
+
+
+def draft_from(gathered: Gathered, options: Options) -> Draft:
+    """Build the packet of what was gathered."""
+    config = gathered.config
+    redactor = Redactor(os.environ)
+    environment = probe_environment(gathered.root, tools=config.tools, env_names=config.env_names)
+    chosen = options.session_id or os.environ.get("PASSDOWN_SESSION_ID", "") or config.session_id
+    if chosen:
+        check_slug(chosen, "a session id")
+    packet = build_packet(
+        gathered.evidence,
+        topic=gathered.topic,
+        session_id=chosen,
+        previous=gathered.previous,
+        environment=environment,
+        redactor=redactor,
+        strict_assumptions=config.strict_assumptions,
+        next_action=options.next_action,
+    )
+    packet = structs.replace(packet, producer=Producer(version=__version__))
+    same_as = None
+    if gathered.previous is not None and gathered.previous_path is not None:
+        if content_hash(packet) == content_hash(gathered.previous):
+            packet, same_as = gathered.previous, gathered.previous_path
+        else:
+            packet = structs.replace(packet, supersedes=gathered.previous.packet_id)
+    return Draft(
+        gathered=gathered,
+        packet=packet,
+        json=encode_packet(packet),
+        markdown=render_markdown(packet, language=config.heading_language),
+        findings=gathered.findings,
+        same_as=same_as,
+    )
+
+
+def publish(drafted: Draft) -> Wrapped:
+    """Write the packet, its Markdown and the mirror, and mark the packet it supersedes. Atomic, under the store's lock.
+
+    Raises `ConflictError` when another passdown is writing.
+    """
+    gathered, packet = drafted.gathered, drafted.packet
+    root, config = gathered.root, gathered.config
+    with lock(Path(gathered.repository.common_dir) / "passdown" / "lock"):
+        folder = drafted.same_as.parent if drafted.same_as else _free_folder(shelf(root, config), packet.session_id)
+        files = [(folder / "handoff.json", drafted.json), (folder / "handoff.md", drafted.markdown.encode())]
+        if not drafted.same_as and gathered.previous is not None and gathered.previous_path is not None:
+            files += _superseded(gathered.previous, gathered.previous_path, config.heading_language)
+        if config.mirror:
+            files.append((join_inside(root, config.mirror), drafted.markdown.encode()))
+        changed = write_files(files)
+        if config.mirror and (line := exclude_mirror(Path(gathered.repository.common_dir), config.mirror)):
+            write_files([line])
+    names = [path.relative_to(root).as_posix() for path, _ in (files[1], files[0])]
+    return Wrapped(
+        packet=packet,
+        markdown=drafted.markdown,
+        paths=(*names, *((config.mirror,) if config.mirror else ())),
+        changed=tuple(path.relative_to(root).as_posix() for path in changed),
+        findings=drafted.findings,
+    )
+
+
+def _free_folder(parent: Path, session_id: str) -> Path:
+    """Return the packet's folder, with a number behind its name where another packet lies there already."""
+    taken = {stored.path.parent.name for stored in read_shelf(parent)[0]}
+    name, number = session_id, 1
+    while name in taken:
+        number += 1
+        name = f"{session_id}-{number}"
+    return parent / name
+
+
+def _superseded(previous: Packet, path: Path, language: str) -> list[tuple[Path, bytes]]:
+    old = structs.replace(previous, status="superseded")
+    return [
+        (path, encode_packet(old)),
+        (path.with_name("handoff.md"), render_markdown(old, language=language).encode()),
+    ]
