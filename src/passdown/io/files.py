@@ -43,8 +43,11 @@ def read_bounded(path: Path, limit: int) -> bytes:
 
 
 def is_inside(root: Path, path: Path) -> bool:
-    """Say whether `path`, with every symlink resolved, lies under `root`."""
-    return path.resolve().is_relative_to(root.resolve())
+    """Say whether `path`, with every symlink resolved, lies under `root`; a link that leads in a circle does not."""
+    try:
+        return path.resolve().is_relative_to(root.resolve())
+    except (OSError, RuntimeError):
+        return False
 
 
 def join_inside(root: Path, relative: str) -> Path:
