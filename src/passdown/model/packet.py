@@ -1,7 +1,7 @@
 """Packet v1: the handoff as written to disk, field by field. JSON is canonical; Markdown is derived from it.
 
-Integers and strings only, so that number formatting never matters. Everything but `status`, `supersedes`,
-`superseded_by`, `environment` and `producer` is in the identity hash.
+Integers and strings only, so that number formatting never matters. Everything but `UNHASHED_FIELDS` is in the
+identity hash.
 """
 
 from __future__ import annotations
@@ -73,12 +73,13 @@ class CompletedItem(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RemainingItem(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One open thing, in board or plan order."""
+    """One open thing, in board or plan order. `source` is `board`, `features` or `plan`."""
 
     id: str
     text: str
     status: Literal["todo", "in_progress", "blocked"] = "todo"
     done_when: str = ""
+    source: str = ""
     basis: Basis = "declared"
     from_packet: str = field(default="", name="from")
 
@@ -164,7 +165,10 @@ class FailedAttempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class FeedbackEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An entry of the trimmed command log, in file order; `line` finds the full record."""
+    """An entry of the trimmed command log, in file order; `line` finds the full record.
+
+    `count` is how many records of the log the entry stands for. `label` says how a signal ended the run.
+    """
 
     line: int
     cmd: str
@@ -176,6 +180,7 @@ class FeedbackEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     out: str = ""
     err: str = ""
     source: str = ""
+    label: str = ""
     truncated_chain: bool = False
 
 
@@ -186,6 +191,7 @@ class Tests(Struct, frozen=True, kw_only=True, omit_defaults=True):
     state: Literal["green", "red", "error", "stale", "not_run", "manual"] = "not_run"
     last_outcome: str = ""
     failing: list[str] = field(default_factory=list)
+    counts: str = ""
     error_line: str = ""
     evidence_line: int = 0
     tree: str = ""
@@ -432,7 +438,11 @@ class Producer(Struct, frozen=True, kw_only=True):
 
 
 class Packet(Struct, frozen=True, kw_only=True, forbid_unknown_fields=False):
-    """Handoff packet v1. Required fields may be empty, never absent."""
+    """Handoff packet v1. Required fields may be empty, never absent.
+
+    `assumptions_unscored` counts assumptions that a reviewer scored only as a whole; `changed_elsewhere` counts, by
+    folder, the changed files that `changed_files` has no room for. `omitted` counts what each list left out.
+    """
 
     schema: str
     schema_version: int
@@ -485,6 +495,8 @@ class Packet(Struct, frozen=True, kw_only=True, forbid_unknown_fields=False):
     scope: Scope | None = None
     superseded_by: str | None = None
     producer: Producer | None = None
+    assumptions_unscored: int = 0
+    changed_elsewhere: dict[str, int] = field(default_factory=dict)
     ext: dict[str, Any] = field(default_factory=dict)
 
 
@@ -493,5 +505,5 @@ HANDOFF_FIELDS = (
 )  # fmt: skip
 """The seven fields of the course's lesson 40, whose names are kept."""
 
-UNHASHED_FIELDS = ("packet_id", "status", "supersedes", "superseded_by", "environment", "producer")
-"""Top-level fields outside the identity hash (architecture §4: content only)."""
+UNHASHED_FIELDS = ("packet_id", "status", "supersedes", "superseded_by", "environment", "producer", "sessions")
+"""Top-level fields outside the identity hash: content only. A log grows while it is being handed over."""
