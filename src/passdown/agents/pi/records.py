@@ -1,0 +1,157 @@
+"""What Pi writes: one JSON object a line, in the shapes of `packages/coding-agent/docs/session-format.md` (v1 to v3).
+
+Only the fields that are used are named: the decoder passes over everything else undecoded. All of them have defaults,
+because a session is what its writer made of it, not what its documentation says.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+Number = int | float | None
+
+
+class Tokens(Struct, rename="camel", gc=False):
+    """Token counts of one response; `input` leaves out what the cache gave or took."""
+
+    input: Number = None
+    output: Number = None
+    cache_read: Number = None
+    cache_write: Number = None
+
+
+class Block(Struct, rename="camel"):
+    """One block of a message: text, thinking, image or toolCall."""
+
+    type: str = ""
+    text: str | None = None
+    thinking: str | None = None
+    id: str | None = None
+    name: str | None = None
+    arguments: Any = None
+
+
+class Message(Struct, rename="camel"):
+    """The `message` of a message entry, whatever its role."""
+
+    role: str = ""
+    content: str | list[Block] | None = None
+    model: str | None = None
+    usage: Tokens | None = None
+    stop_reason: str | None = None
+    error_message: str | None = None
+    response_id: str | None = None
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    is_error: bool | None = None
+    details: Raw = Raw()
+    command: str | None = None
+    output: str | None = None
+    exit_code: Number = None
+    cancelled: bool | None = None
+    summary: str | None = None
+    tokens_before: Number = None
+
+
+class Entry(Struct, rename="camel"):
+    """One line. `id` is empty in v1 files."""
+
+    type: str = ""
+    id: str | None = None
+    timestamp: str | int | float | None = None
+    message: Message | None = None
+    content: str | list[Block] | None = None
+    summary: str | None = None
+    tokens_before: Number = None
+    usage: Tokens | None = None
+    name: str | None = None
+
+
+class Header(Struct, rename="camel"):
+    """The `session` line. v1 forks named their parent `branchedFrom`, later ones `parentSession`."""
+
+    type: str = ""
+    id: str | None = None
+    version: Number = None
+    timestamp: str | int | float | None = None
+    cwd: str | None = None
+    parent_session: str | None = None
+    branched_from: str | None = None
+
+
+class Details(Struct, rename="camel"):
+    """What extensions add to a tool result: an exit code, a todo list."""
+
+    exit_code: Number = None
+    todos: list[Todo] | None = None
+
+
+class Todo(Struct):
+    """One item of the todo extension."""
+
+    text: str = ""
+    done: bool = False
+
+
+ENTRY = msgspec.json.Decoder(Entry)
+HEADER = msgspec.json.Decoder(Header)
+DETAILS = msgspec.json.Decoder(Details)
+
+_SAFE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,127}")
+
+
+def milliseconds(stamp: str | float | None) -> int | None:
+    """Return a timestamp (ISO 8601, or already milliseconds) in milliseconds since the epoch, None when it is none."""
+    try:
+        if isinstance(stamp, str):
+            moment = datetime.fromisoformat(stamp)
+            if moment.tzinfo is None:
+                moment = moment.replace(tzinfo=UTC)
+            return round(moment.timestamp() * 1000)
+        return None if stamp is None else int(stamp)
+    except (ValueError, OverflowError):
+        return None
+
+
+def count(number: Number) -> int:
+    """Return a token count, 0 for what is none."""
+    return max(0, whole(number) or 0)
+
+
+def whole(number: Number) -> int | None:
+    """Return a number as an integer, None when it is absent or infinite."""
+    try:
+        return None if number is None else int(number)
+    except (ValueError, OverflowError):
+        return None
+
+
+def header_of(line: bytes) -> Header | None:
+    """Return the session header that a line holds, or None."""
+    try:
+        header = HEADER.decode(line.strip(b"\x00 \t\r\n").removeprefix(b"\xef\xbb\xbf"))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return header if header.type == "session" and header.id else None
+
+
+def safe_id(text: str | None) -> str:
+    """Return an identifier that is one, else an empty string."""
+    return text if text and _SAFE_ID.fullmatch(text) else ""
+
+
+def parent_of(header: Header) -> str:
+    """Return the id of the session this one was forked or continued from, taken from the parent's file name."""
+    name = parent_name(header)
+    return safe_id(name.removesuffix(".jsonl").rpartition("_")[2])
+
+
+def parent_name(header: Header) -> str:
+    """Return the file name of the parent session, empty when there is none."""
+    path = header.parent_session or header.branched_from or ""
+    return re.split(r"[/\\]", path)[-1]

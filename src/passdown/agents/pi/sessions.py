@@ -1,0 +1,204 @@
+"""Pi's sessions: `<home>/sessions/--<cwd>--/<time>_<uuid>.jsonl`, one entry a line, v1 linear and v2, v3 trees.
+
+Format: `earendil-works/pi`, `packages/coding-agent/docs/session-format.md`. The last entry is the leaf; what is not on
+its way to the root was left behind and is read with `active=False`. Pi stores no branch, commit or version of itself.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from passdown.agents.pi.entries import Entries
+from passdown.agents.pi.records import ENTRY, Entry, Header, header_of, milliseconds, parent_of, safe_id
+from passdown.agents.pi.tree import abandoned, inherited, mark
+from passdown.errors import UnsafeError
+from passdown.io.files import open_regular
+from passdown.io.jsonl import MAX_LINE, Line, read_file_lines, salvage
+from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
+
+HEAD = 64 << 10
+"""Bytes read at either end of a file to find its sessions."""
+
+_BAD = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage"})
+
+
+def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001 - content decides, never the name
+    """Say whether a file that starts with `head` is a Pi session."""
+    for line in head.split(b"\n", 20)[:20]:
+        if header_of(line) is not None:
+            return True
+        if b'"message"' in line and b'"parentId"' in line:
+            try:
+                entry = ENTRY.decode(line)
+            except _BAD:
+                continue
+            if entry.type == "message" and entry.message is not None and entry.message.role in _ROLES:
+                return True
+    return False
+
+
+def find(home: Path) -> Iterator[SessionRef]:
+    """Yield the sessions under Pi's folder, newest first. Links and files that cannot be read are left out."""
+    store = home / "sessions"
+    found: list[tuple[float, Path]] = []
+    for pattern in ("*.jsonl", "*/*.jsonl"):
+        for path in store.glob(pattern):
+            try:
+                if not path.is_symlink() and not path.parent.is_symlink():
+                    found.append((path.stat().st_mtime, path))
+            except OSError:
+                continue
+    for _, path in sorted(found, key=lambda item: (-item[0], str(item[1]))):
+        ref = _refer(path)
+        if ref is not None:
+            yield ref
+
+
+def _refer(path: Path) -> SessionRef | None:
+    try:
+        with open_regular(path) as stream:
+            head = stream.read(HEAD)
+            size = stream.seek(0, io.SEEK_END)
+            stream.seek(max(len(head), size - HEAD))
+            tail = stream.read(HEAD)
+        modified = path.stat().st_mtime
+    except (OSError, UnsafeError):
+        return None
+    header = header_of(head.split(b"\n", 1)[0])
+    if header is None:
+        return None
+    return SessionRef(
+        agent="pi",
+        path=str(path),
+        session_id=safe_id(header.id),
+        bytes=size,
+        started_at=milliseconds(header.timestamp),
+        modified_at=int(modified * 1000),
+        cwd=header.cwd or "",
+        title=_title(head + tail),
+        parent_id=parent_of(header),
+    )
+
+
+def _title(text: bytes) -> str:
+    title = ""
+    for line in text.split(b"\n"):
+        if b'"session_info"' in line:
+            try:
+                entry = ENTRY.decode(line)
+            except _BAD:
+                continue
+            if entry.type == "session_info" and entry.name:
+                title = entry.name.strip()
+    return title
+
+
+def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
+    """Yield the session's events in file order, first a `SessionStart`, last a `SessionEnd`.
+
+    A line longer than `max_line` bytes is passed over and reported. Raises `FileNotFoundError` when the file is gone.
+    """
+    path = Path(ref.path)
+    off = abandoned(path, max_line=max_line)
+    start, copied = _start(path, ref, max_line)
+    yield start
+    entries = Entries()
+    records = size = 0
+    for line in read_file_lines(path, max_line=max_line):
+        size = line.offset + line.length + line.complete
+        if line.data is not None and not line.data.strip():
+            continue
+        records += 1
+        base: dict[str, Any] = {"offset": line.offset, "line": line.number, "active": True, "copied": False}
+        if line.data is None:
+            yield Unknown(reason="line_too_long", length=line.length, **base)
+            continue
+        for entry in _decode(line, line.data):
+            if not isinstance(entry, Entry):
+                yield entry
+                continue
+            if entry.type == "session" and line.number == start.line:
+                continue
+            if off or copied:
+                known = mark(entry.id or "", line.data)
+                base.update(active=known not in off, copied=known in copied)
+            entries.add(entry, dict(base), line.length)
+            yield from entries.events
+            entries.events.clear()
+    yield SessionEnd(records=records, bytes=size, offset=size, ignored=dict(entries.ignored))
+
+
+def _start(path: Path, ref: SessionRef, max_line: int) -> tuple[SessionStart, frozenset[int]]:
+    """Return the session's header as an event, and the marks of the entries that belong to its parent."""
+    header, line = _header(path, max_line)
+    if header is None:
+        name = path.name.removesuffix(".zst").removesuffix(".jsonl")
+        return SessionStart(session_id=ref.session_id or safe_id(name.rpartition("_")[2]), agent="pi"), frozenset()
+    parent = parent_of(header)
+    marks = inherited(path, header) if parent else None
+    start = SessionStart(
+        session_id=safe_id(header.id) or ref.session_id,
+        agent="pi",
+        cwd=header.cwd or "",
+        parent_id=parent,
+        parent_kind=_kinship(path, marks, max_line) if parent else "",
+        at=milliseconds(header.timestamp),
+        offset=line.offset if line else 0,
+        line=line.number if line else 0,
+    )
+    return start, marks or frozenset()
+
+
+def _header(path: Path, max_line: int) -> tuple[Header | None, Line | None]:
+    for line in read_file_lines(path, max_line=max_line):
+        if line.data is not None and (header := header_of(line.data)) is not None:
+            return header, line
+        if line.number >= 20:
+            break
+    return None, None
+
+
+def _kinship(path: Path, parent: frozenset[int] | None, max_line: int) -> Literal["fork", "continuation"]:
+    """A fork starts with its parent's entries; a session begun out of another one (`newSession`) has only its own."""
+    if parent is None:
+        return "fork"
+    for line in read_file_lines(path, max_line=max_line):
+        if line.data is None or header_of(line.data) is not None:
+            continue
+        try:
+            entry = ENTRY.decode(line.data)
+        except _BAD:
+            continue
+        return "fork" if mark(entry.id or "", line.data) in parent else "continuation"
+    return "continuation"
+
+
+def _decode(line: Line, data: bytes) -> Iterator[Entry | Unknown]:
+    """Yield the entries of a line: one, several when records were glued together, and what could not be understood."""
+    try:
+        yield ENTRY.decode(data)
+        return
+    except msgspec.ValidationError:
+        yield _unknown(line, "bad_shape")
+        return
+    except _BAD:
+        pass
+    documents = salvage(data)
+    for document in documents:
+        try:
+            yield ENTRY.decode(document)
+        except _BAD:
+            yield _unknown(line, "bad_shape")
+    rest = data.rstrip(b"\x00 \t\r\n")
+    if rest and not (documents and rest.endswith(documents[-1][-8:])):
+        yield _unknown(line, "bad_json" if line.complete else "torn_line")
+
+
+def _unknown(line: Line, reason: str) -> Unknown:
+    return Unknown(reason=reason, length=line.length, offset=line.offset, line=line.number)  # type: ignore[arg-type]
