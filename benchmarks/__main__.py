@@ -27,8 +27,8 @@ with open(sys.argv[1], "rb") as stream:
 def _repository(folder: Path) -> Path:
     root = folder / "project"
     root.mkdir()
-    for argv in (["init", "-q", "-b", "main"], ["-c", "user.name=b", "-c", "user.email=b@example.com", "commit", "-q",
-                                                 "--allow-empty", "-m", "start"]):  # fmt: skip
+    person = ["-c", "user.name=b", "-c", "user.email=b@example.com"]
+    for argv in (["init", "-q", "-b", "main"], [*person, "commit", "-q", "--allow-empty", "-m", "start"]):
         subprocess.run(
             ["git", *argv], cwd=root, check=True, env=os.environ | {"GIT_COMMITTER_DATE": "2026-11-20T08:00:00Z"}
         )
@@ -52,7 +52,8 @@ def packets(folder: Path, sizes: list[int]) -> list[dict[str, object]]:
         cost = best(wrap, times, env=env)
         row: dict[str, object] = {"what": f"packet of {size} MB" if size > 0 else f"packet with a {-size} MB line",
                                   "bytes": written, "cpu_s": round(cost.cpu, 3), "wall_s": round(cost.wall, 3),
-                                  "peak_above_bare_mb": round(cost.peak - bare.peak, 1), "peak_goal_mb": 48}  # fmt: skip
+                                  "peak_above_bare_mb": round(cost.peak - bare.peak, 1),
+                                  "peak_goal_mb": 48}  # fmt: skip
         if size > 0:
             decode = best([sys.executable, "-c", _DECODE, str(log)], times, env=env)
             goal = 2 * (decode.cpu - bare.cpu) + 0.15

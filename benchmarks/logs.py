@@ -1,4 +1,4 @@
-"""Make session logs of a given size in the shape of Claude Code's, with results of 1 to 40 KB written twice as there."""
+"""Make session logs of a given size in the shape of Claude Code's: results of 1 to 40 KB, each written twice."""
 
 from __future__ import annotations
 
