@@ -1,0 +1,53 @@
+"""The three append-only logs that passdown itself defines: later rows with the same id amend earlier ones."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from passdown.model.identifier import content_id
+from passdown.workbench.document import Notes
+from passdown.workbench.rows import rows_of
+from passdown.workbench.shapes import clean
+
+_ID = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
+
+
+class Entry:
+    """One entry with its id, the merged fields and the line of its newest row."""
+
+    def __init__(self, name: str, line: int, record: dict[str, Any]) -> None:
+        self.id = name
+        self.line = line
+        self.record = record
+
+
+def entries_of(data: bytes, role: str, prefix: str, text_field: str, notes: Notes) -> list[Entry]:
+    """Return the entries in order of first appearance. A row without an id gets one from its text.
+
+    A row with neither, or one that amends an id that was never given a text, is reported and left out.
+    """
+    entries: dict[str, Entry] = {}
+    for row in rows_of(data, role, notes):
+        name, text = row.record.get("id"), row.record.get(text_field)
+        if not isinstance(name, str) or not _ID.fullmatch(name):
+            name = content_id(prefix, clean(text)) if isinstance(text, str) and text.strip() else ""
+        earlier = entries.get(name)
+        if not name or (earlier is None and not (isinstance(text, str) and text.strip())):
+            notes.warn(f"{role}.no_text", f"line {row.line} has no {text_field} and is left out", offset=row.offset)
+            continue
+        merged = {**earlier.record, **row.record} if earlier else row.record
+        if earlier and not (isinstance(text, str) and text.strip()):
+            merged[text_field] = earlier.record[text_field]
+        entries[name] = Entry(name, row.line, merged)
+    return list(entries.values())
+
+
+def choice_of(entry: Entry, name: str, allowed: tuple[str, ...], role: str, notes: Notes) -> str:
+    """Return a field out of a closed set, its first value when absent; another value is reported."""
+    value = entry.record.get(name)
+    if isinstance(value, str) and value in allowed:
+        return value
+    if value is not None:
+        notes.warn(f"{role}.unknown_{name}", f"line {entry.line}: {name} must be one of {', '.join(allowed)}")
+    return allowed[0]
