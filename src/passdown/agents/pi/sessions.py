@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -109,28 +109,25 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
     start, copied = _start(path, ref, max_line)
     yield start
     entries = Entries()
+    decode = ENTRY.decode
     records = size = 0
     for line in read_file_lines(path, max_line=max_line):
-        size = line.offset + line.length + line.complete
-        if line.data is not None and not line.data.strip():
-            continue
+        offset, number, data, length, complete = line
+        size = offset + length + complete
         records += 1
-        base: dict[str, Any] = {"offset": line.offset, "line": line.number, "active": True, "copied": False}
-        if line.data is None:
-            yield Unknown(reason="line_too_long", length=line.length, **base)
-            continue
-        for entry in _decode(line, line.data):
-            if not isinstance(entry, Entry):
+        try:
+            found: list[Entry | Unknown] = [decode(data)]  # type: ignore[arg-type]
+        except TypeError:  # passed over unread
+            found = [_unknown(line, "line_too_long")]
+        except _BAD:
+            found = _mend(line)
+            records -= not found
+        for entry in found:
+            if isinstance(entry, Unknown):
                 yield entry
-                continue
-            if entry.type == "session" and line.number == start.line:
-                continue
-            if off or copied:
-                known = mark(entry.id or "", line.data)
-                base.update(active=known not in off, copied=known in copied)
-            entries.add(entry, dict(base), line.length)
-            yield from entries.events
-            entries.events.clear()
+            elif number != start.line or entry.type != "session":
+                known = mark(entry.id or "", data or b"") if off or copied else 0
+                yield from entries.add(entry, offset, number, length, known not in off, known in copied)
     yield SessionEnd(records=records, bytes=size, offset=size, ignored=dict(entries.ignored))
 
 
@@ -179,26 +176,20 @@ def _kinship(path: Path, parent: frozenset[int] | None, max_line: int) -> Litera
     return "continuation"
 
 
-def _decode(line: Line, data: bytes) -> Iterator[Entry | Unknown]:
-    """Yield the entries of a line: one, several when records were glued together, and what could not be understood."""
-    try:
-        yield ENTRY.decode(data)
-        return
-    except msgspec.ValidationError:
-        yield _unknown(line, "bad_shape")
-        return
-    except _BAD:
-        pass
+def _mend(line: Line) -> list[Entry | Unknown]:
+    """Return the entries of a line that is no single record, and a note of what could not be understood."""
+    data = (line.data or b"").rstrip(b"\x00 \t\r\n")
+    found: list[Entry | Unknown] = []
     documents = salvage(data)
     for document in documents:
         try:
-            yield ENTRY.decode(document)
+            found.append(ENTRY.decode(document))
         except _BAD:
-            yield _unknown(line, "bad_shape")
-    rest = data.rstrip(b"\x00 \t\r\n")
-    if rest and not (documents and rest.endswith(documents[-1][-8:])):
-        yield _unknown(line, "bad_json" if line.complete else "torn_line")
+            found.append(_unknown(line, "bad_shape"))
+    if data and not (documents and data.endswith(documents[-1][-8:])):
+        found.append(_unknown(line, "bad_json" if line.complete else "torn_line"))
+    return found
 
 
-def _unknown(line: Line, reason: str) -> Unknown:
-    return Unknown(reason=reason, length=line.length, offset=line.offset, line=line.number)  # type: ignore[arg-type]
+def _unknown(line: Line, reason: Literal["bad_json", "torn_line", "line_too_long", "bad_shape"]) -> Unknown:
+    return Unknown(reason=reason, length=line.length, offset=line.offset, line=line.number)

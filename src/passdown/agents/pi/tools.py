@@ -68,7 +68,7 @@ def delegations(arguments: dict[str, Any]) -> list[tuple[str, str]]:
 def details_of(message: Message) -> Details:
     """Return what an extension added to a tool result, as far as it is understood."""
     raw = bytes(message.details)
-    if not raw.startswith(b"{"):
+    if b'"exitCode"' not in raw and b'"todos"' not in raw:
         return _NO_DETAILS
     try:
         return DETAILS.decode(raw)

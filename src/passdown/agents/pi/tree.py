@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from passdown.agents.pi.records import Header, header_of, parent_name
 from passdown.errors import PassdownError
-from passdown.io.jsonl import MAX_LINE, read_file_lines
+from passdown.io.jsonl import CHUNK, MAX_LINE, open_log, read_file_lines
 
 _LINK = re.compile(
     rb'\s*\{\s*"type"\s*:\s*"\w{1,40}"\s*,\s*"id"\s*:\s*"([^"\\]{1,64})"\s*,'
@@ -37,10 +37,8 @@ def mark(identifier: str, line: bytes) -> int:
     return hash(identifier.encode("utf-8", "replace") if identifier else line)
 
 
-def _link(line: bytes) -> tuple[bytes, bytes | None] | None:
-    """Return the id and the parent's id of an entry, None for a line that has none."""
-    if match := _LINK.match(line):
-        return match[1], match[2]
+def _slow_link(line: bytes) -> tuple[bytes, bytes | None] | None:
+    """Return the id and the parent's id of an entry that does not start with them, None when it has none."""
     if b'"parentId"' not in line:
         return None
     try:
@@ -52,6 +50,28 @@ def _link(line: bytes) -> tuple[bytes, bytes | None] | None:
     return link.id.encode("utf-8", "replace"), link.parent_id.encode("utf-8", "replace") if link.parent_id else None
 
 
+def _links(path: Path, max_line: int) -> Iterator[tuple[bytes, bytes | None]]:
+    """Yield the id and the parent's id of every entry, without cutting the file into lines first."""
+    with open_log(path) as stream:
+        carry, skipping = b"", False
+        while chunk := stream.read(CHUNK):
+            block = carry + chunk if carry else chunk
+            start = 0
+            while (end := block.find(b"\n", start)) >= 0:
+                if skipping:
+                    skipping = False
+                elif match := _LINK.match(block, start, end):
+                    yield match[1], match[2]
+                elif (link := _slow_link(block[start:end])) is not None:
+                    yield link
+                start = end + 1
+            carry = block[start:]
+            if skipping or len(carry) > max_line:
+                carry, skipping = b"", True
+        if carry and (match := _LINK.match(carry)):
+            yield match[1], match[2]
+
+
 def abandoned(path: Path, *, max_line: int = MAX_LINE) -> frozenset[int]:
     """Return the marks of the entries that are not on the way from the last entry to the root.
 
@@ -59,15 +79,12 @@ def abandoned(path: Path, *, max_line: int = MAX_LINE) -> frozenset[int]:
     """
     ids = array("q")
     jumps: dict[int, int | None] = {}
-    previous: int | None = None
-    for line in read_file_lines(path, max_line=max_line):
-        if line.data is None or (link := _link(line.data)) is None:
-            continue
-        parent = None if link[1] is None else hash(link[1])
+    previous: bytes | None = None
+    for identifier, parent in _links(path, max_line):
         if parent != previous:
-            jumps[len(ids)] = parent
-        previous = hash(link[0])
-        ids.append(previous)
+            jumps[len(ids)] = None if parent is None else hash(parent)
+        ids.append(hash(identifier))
+        previous = identifier
     return _off_the_path(ids, jumps) if jumps else frozenset()
 
 
@@ -118,7 +135,9 @@ def _marks(path: Path) -> Iterator[int]:
     for line in read_file_lines(path):
         if line.data is None:
             continue
-        if (link := _link(line.data)) is not None:
+        if match := _LINK.match(line.data):
+            yield hash(match[1])
+        elif (link := _slow_link(line.data)) is not None:
             yield hash(link[0])
         elif header_of(line.data) is None:
             yield mark("", line.data)
