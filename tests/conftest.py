@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
+import json
 import os
+import re
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,6 +63,105 @@ class Repository:
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
+
+
+class ClaudeSession:
+    """A hand-made Claude Code session, written row by row into the isolated home, as if the agent had worked in `cwd`."""
+
+    def __init__(self, home: Path, cwd: Path, session_id: str = "aaaaaaaa-0000-4000-8000-000000000001") -> None:
+        self.cwd, self.session_id, self.clock = cwd, session_id, 1_760_000_600
+        slug = re.sub(r"[^A-Za-z0-9-]", "-", str(cwd))
+        self.path = home / ".claude" / "projects" / slug / f"{session_id}.jsonl"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.parent: str | None = None
+        self.count = 0
+        self.branch = "main"
+
+    def row(self, kind: str, **fields: Any) -> None:
+        """Append one row."""
+        self.count += 1
+        self.clock += 10
+        stamp = datetime.datetime.fromtimestamp(self.clock, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        row = {
+            "parentUuid": self.parent, "isSidechain": False, "userType": "external", "cwd": str(self.cwd),
+            "sessionId": self.session_id, "version": "2.1.218", "gitBranch": self.branch, "type": kind,
+            "uuid": f"{self.session_id[:8]}-{self.count:04}", "timestamp": stamp, **fields,
+        }  # fmt: skip
+        self.parent = row["uuid"]
+        with self.path.open("ab") as stream:
+            stream.write(json.dumps(row, ensure_ascii=True).encode() + b"\n")
+
+    def human(self, text: str) -> None:
+        """A person types `text`."""
+        self.row("user", message={"role": "user", "content": text}, permissionMode="default")
+
+    def says(self, text: str) -> None:
+        """The agent answers."""
+        self._assistant({"type": "text", "text": text})
+
+    def _assistant(self, block: dict[str, Any]) -> None:
+        usage = {
+            "input_tokens": 10,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 100,
+            "output_tokens": 5,
+        }
+        message = {"id": f"msg{self.count}", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
+                   "content": [block], "usage": usage}  # fmt: skip
+        self.row("assistant", message=message, requestId=f"req{self.count}")
+
+    def calls(self, tool: str, arguments: dict[str, Any], result: str | None = "", *, error: bool = False) -> None:
+        """The agent calls a tool; `result` None leaves the call without an answer."""
+        call = f"toolu{self.count}"
+        self._assistant({"type": "tool_use", "id": call, "name": tool, "input": arguments})
+        if result is not None:
+            block = {"type": "tool_result", "tool_use_id": call, "content": result} | (
+                {"is_error": True} if error else {}
+            )
+            twin: Any = f"Error: {result}" if error else {"stdout": result, "stderr": "", "interrupted": False}
+            self.row("user", message={"role": "user", "content": [block]}, toolUseResult=twin)
+
+    def runs(self, command: str, output: str = "", code: int = 0) -> None:
+        """The agent runs a shell command."""
+        text = f"Exit code {code}\n{output}" if code else output
+        self.calls("Bash", {"command": command, "description": "run"}, text, error=code != 0)
+
+    def edits(self, path: str) -> None:
+        """The agent says that it edited a file of the repository."""
+        full = str(self.cwd / path)
+        self.calls(
+            "Edit", {"file_path": full, "old_string": "a", "new_string": "b"}, f"The file {full} has been updated."
+        )
+
+
+@pytest.fixture
+def claude_session(isolated_home: Path) -> Callable[..., ClaudeSession]:
+    """Return a function that begins a Claude Code session in a folder."""
+
+    def begin(cwd: Path, session_id: str = "aaaaaaaa-0000-4000-8000-000000000001") -> ClaudeSession:
+        return ClaudeSession(isolated_home, cwd, session_id)
+
+    return begin
+
+
+@pytest.fixture
+def passdown(isolated_home: Path) -> Callable[..., subprocess.CompletedProcess[bytes]]:
+    """Return a function that runs the real command in a process of its own, with the isolated home."""
+
+    def run(*arguments: str, folder: Path | None = None, **env: str) -> subprocess.CompletedProcess[bytes]:
+        environment = {
+            "PATH": os.environ["PATH"], "HOME": str(isolated_home), "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_SYSTEM": os.devnull, **env,
+        }  # fmt: skip
+        return subprocess.run(
+            [sys.executable, "-m", "passdown", *arguments],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            check=False,
+        )
+
+    return run
 
 
 @pytest.fixture
