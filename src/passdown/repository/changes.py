@@ -1,0 +1,146 @@
+"""Changes: base → working tree, renames told as delete and add, untracked files included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from passdown.io.git import run_git
+from passdown.model.evidence import Change
+from passdown.model.finding import Finding
+from passdown.model.path import decode_path
+from passdown.repository.base import Base
+from passdown.repository.dirt import ABSENT, Dirt
+from passdown.repository.head import Head
+from passdown.repository.lines import UNCOUNTED, Lines, diff_lines, file_lines
+from passdown.repository.locate import Layout
+from passdown.repository.own import OwnPaths
+
+KEPT = 2000
+"""Most changes that are listed, uncommitted ones first; the rest is counted."""
+
+Letter = Literal["A", "M", "D", "T", "R", "U"]
+_LETTERS: dict[str, Letter] = {"A": "A", "D": "D", "T": "T"}
+
+
+class Changes(NamedTuple):
+    """The listed changes in path order, how many there are in all, and findings."""
+
+    kept: tuple[Change, ...]
+    total: int
+    findings: tuple[Finding, ...]
+
+
+class _Raw(NamedTuple):
+    letter: str
+    old_mode: str
+    mode: str
+    blob: str
+
+
+def read_changes(layout: Layout, head: Head, base: Base, dirt: Sequence[Dirt], own: OwnPaths) -> Changes:
+    """Read what differs between the base and the working tree, leaving out passdown's own paths.
+
+    A path whose uncommitted edit brings it back to the base is listed too, as uncommitted: it is dirt all the same.
+    """
+    listed = dirt[:KEPT]
+    dirty = frozenset(item.path for item in dirt)
+    committed: dict[bytes, _Raw] = {}
+    total, free = len(dirt), KEPT - len(listed)
+    for path, raw in _committed(layout, head, base):
+        if path in dirty:
+            committed[path] = raw
+        elif not own.holds(path):
+            total += 1
+            if free > 0:
+                free -= 1
+                committed[path] = raw
+    plain = [path for path in committed if path not in dirty]
+    lines, findings = _lines(layout, head, base, plain, listed, everything=total <= KEPT)
+    kept = {path: _committed_change(path, committed[path], lines.get(path, Lines())) for path in plain}
+    kept |= {item.path: _dirty_change(item, committed.get(item.path), lines.get(item.path, Lines())) for item in listed}
+    return Changes(tuple(kept[path] for path in sorted(kept)), total, findings)
+
+
+def _committed(layout: Layout, head: Head, base: Base) -> Iterator[tuple[bytes, _Raw]]:
+    if not head.commit or base.tree_ish == head.commit:
+        return
+    output = run_git(layout.root, "diff-tree", "-r", "--raw", "-z", "--no-renames", base.tree_ish, head.commit)
+    fields = iter(output.split(b"\0"))
+    for info in fields:
+        if not info:
+            break
+        old_mode, mode, _, blob, letter = info.decode().removeprefix(":").split()
+        yield next(fields), _Raw(letter[0], old_mode, mode, blob)
+
+
+def _lines(
+    layout: Layout, head: Head, base: Base, plain: list[bytes], listed: Sequence[Dirt], *, everything: bool
+) -> tuple[dict[bytes, Lines], tuple[Finding, ...]]:
+    tracked = [item.path for item in listed if item.tracked]
+    wanted: list[tuple[list[str], list[bytes]]] = []
+    if plain:
+        wanted.append((["diff-tree", "-r", base.tree_ish, head.commit], [] if everything else plain))
+    if tracked:
+        wanted.append((["diff-index", base.tree_ish], tracked))
+    found: dict[bytes, Lines] = {}
+    lacking = 0
+    for command, paths in wanted:
+        counted = diff_lines(layout.root, command, paths)
+        if counted is None:
+            lacking += 1
+            counted = dict.fromkeys(paths or plain, UNCOUNTED)
+        found |= counted
+    untracked = file_lines(layout.root, [(item.path, item.mode, item.size) for item in listed if item.untracked])
+    for path, lines in untracked.items():
+        found[path] = lines._replace(deleted=found[path].deleted) if path in found and lines.added >= 0 else lines
+    if not lacking:
+        return found, ()
+    detail = "git lacks the content of changed files (a partial clone); their lines are not counted"
+    return found, (Finding(code="git.objects_missing", severity="info", detail=detail),)
+
+
+def _committed_change(path: bytes, raw: _Raw, lines: Lines) -> Change:
+    gone = raw.letter == "D"
+    return Change(
+        path=decode_path(path),
+        status=_LETTERS.get(raw.letter, "M"),
+        added=lines.added,
+        deleted=lines.deleted,
+        binary=lines.binary,
+        blob="" if gone else raw.blob,
+        mode="" if gone else raw.mode,
+    )
+
+
+def _dirty_change(item: Dirt, raw: _Raw | None, lines: Lines) -> Change:
+    return Change(
+        path=decode_path(item.path),
+        status=_letter(item, raw.old_mode if raw else item.head_mode),
+        added=lines.added,
+        deleted=lines.deleted,
+        binary=lines.binary,
+        blob=item.blob,
+        mode=item.mode,
+        uncommitted=True,
+        untracked=item.untracked,
+    )
+
+
+def _letter(item: Dirt, base_mode: str) -> Letter:
+    if item.unmerged:
+        return "U"
+    if not item.mode:
+        return "D"
+    if base_mode == ABSENT:
+        return "A"
+    return "T" if base_mode[:3] != item.mode[:3] else "M"
+
+
+def nested_findings(nested: Sequence[bytes]) -> tuple[Finding, ...]:
+    """Return a finding for repositories inside this one that are no submodules: git does not look into them."""
+    if not nested:
+        return ()
+    names = ", ".join(decode_path(name) for name in nested[:5])
+    detail = f"{len(nested)} nested repositories are no submodules; what is in them is not seen: {names}"
+    return (Finding(code="tree.nested_repo", severity="warn", detail=detail, where=decode_path(nested[0])),)

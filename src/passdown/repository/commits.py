@@ -1,0 +1,90 @@
+"""Commits: the ones since a base, their trees, and the last good one."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from passdown.io.git import run_git, try_git
+from passdown.model.evidence import Commit
+from passdown.repository.own import OwnPaths
+
+KEPT = 200
+"""Most commits that are listed; the rest is counted."""
+
+_SUBJECT = 1000
+_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_CANDIDATES = 200
+
+
+def commits_since(
+    root: Path, base: str, head: str = "HEAD", *, own: Sequence[str] | OwnPaths = (), limit: int = KEPT
+) -> tuple[tuple[Commit, ...], int]:
+    """Return the newest `limit` commits of `head` that are not in `base`, newest first, and how many there are.
+
+    An empty `base` means the whole history. Commits that touch only passdown's `own` paths are left out.
+    """
+    mine = own if isinstance(own, OwnPaths) else OwnPaths.of(own)
+    span = [head, f"^{base}"] if base else [head]
+    skip = _own_commits(root, span, mine) if mine.names else frozenset()
+    output = run_git(
+        root, "log", "-z", "--encoding=UTF-8", f"-{limit + 1 + len(skip)}", "--format=%H %T %ct %s", *span
+    )  # fmt: skip
+    found = [_commit(record) for record in output.split(b"\0") if record]
+    listed = [commit for commit in found if commit.id not in skip]
+    total = len(listed)
+    if total > limit:
+        total = int(run_git(root, "rev-list", "--count", *span)) - len(skip)
+    return tuple(listed[:limit]), total
+
+
+def commit_trees(root: Path, commits: Iterable[str]) -> dict[str, str]:
+    """Return the tree of each commit that exists here, by the id it was asked for with (full ids only)."""
+    asked = [commit for commit in dict.fromkeys(commits) if _ID.fullmatch(commit)]
+    if not asked:
+        return {}
+    names = "".join(f"{commit}^{{tree}}\n" for commit in asked).encode()
+    output = run_git(root, "cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=names)
+    answers = [line.split() for line in output.decode().splitlines()]
+    return {commit: answer[0] for commit, answer in zip(asked, answers, strict=True) if answer[1:] == ["tree"]}
+
+
+def commit_before(root: Path, at: int, head: str = "HEAD") -> str:
+    """Return the newest commit on `head`'s first-parent line committed at or before `at` (milliseconds), or ''."""
+    code, output, _ = try_git(root, "rev-list", "-1", "--first-parent", f"--before=@{at // 1000}", head)
+    return output.decode().strip() if code == 0 else ""
+
+
+def last_good(root: Path, commits: Iterable[str], head: str = "HEAD") -> str:
+    """Return the newest of `commits` that is in the history of `head`, or an empty string.
+
+    Ids that are not here are passed over; at most 200 are looked at, the first ones given.
+    """
+    known = list(commit_trees(root, list(commits)[:_CANDIDATES]))
+    if not known or try_git(root, "rev-parse", "--verify", "--quiet", head)[0] != 0:
+        return ""
+    newest_first = run_git(root, "rev-list", "--no-walk=sorted", *known).decode().split()
+    for commit in newest_first:
+        if try_git(root, "merge-base", "--is-ancestor", commit, head)[0] == 0:
+            return commit
+    return ""
+
+
+def _commit(record: bytes) -> Commit:
+    this, tree, at, subject = record.split(b" ", 3)
+    text = subject[: _SUBJECT * 4].decode("utf-8", "replace")[:_SUBJECT]
+    return Commit(id=this.decode(), subject=text, at=int(at) * 1000, tree=tree.decode())
+
+
+def _own_commits(root: Path, span: list[str], own: OwnPaths) -> frozenset[str]:
+    names = [f":(top,literal){os.fsdecode(name)}" for name in sorted(own.names)]
+    touching = _ids(run_git(root, "rev-list", "--full-history", "--no-merges", *span, "--", *names))
+    if not touching:
+        return frozenset()
+    return touching - _ids(run_git(root, "rev-list", "--full-history", "--no-merges", *span, *own.pathspec()))
+
+
+def _ids(output: bytes) -> frozenset[str]:
+    return frozenset(output.decode().split())

@@ -1,0 +1,79 @@
+"""The environment: what another device may have differently. Names of variables, never their values."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from passdown.errors import FormatError, UnsafeError
+from passdown.io.files import read_bounded
+from passdown.io.git import run_git
+from passdown.io.program import program_version
+from passdown.model.packet import Environment
+from passdown.repository.head import resolve_commit
+from passdown.repository.settings import read_attributes, read_settings
+
+_TOOLS = 20
+_NAMES = 50
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_ENDINGS = re.compile(rb"(?m)^[^#\n]*\s(?:-?text|eol=|-?crlf|binary)")
+_VERSION = re.compile(rb"(?m)^version(?:_info)?\s*=\s*(\d+(?:\.\d+){1,2})")
+
+
+def probe_environment(root: Path, tools: Sequence[str] = (), env_names: Sequence[str] = ()) -> Environment:
+    """Describe this machine as the work sees it; runs nothing that lies in the repository.
+
+    `tools` are looked up besides git and python: a version for well-known ones, `present` for others, empty when
+    missing. Of `env_names` those that are set are listed. `eol` joins what decides about line endings.
+    """
+    names = os.uname()
+    found = {"git": _git_version(root), "python": _python_version(root)}
+    for tool in tools[:_TOOLS]:
+        if tool not in found:
+            found[tool[:64]] = program_version(tool, outside=root)
+    return Environment(
+        os=names.sysname.lower(),
+        arch=names.machine,
+        tools=dict(sorted(found.items())),
+        env_names=sorted({name for name in env_names[:_NAMES] if _VARIABLE.fullmatch(name) and name in os.environ}),
+        fs_case=_fs_case(root),
+        eol=_eol(root),
+        head_actual=resolve_commit(root, "HEAD"),
+    )
+
+
+def _git_version(root: Path) -> str:
+    match = re.search(rb"\d+(?:\.\d+)+", run_git(root, "version"))
+    return match[0].decode() if match else "present"
+
+
+def _python_version(root: Path) -> str:
+    # The project's own virtual environment says its version in a file; its interpreter is not to be run.
+    for folder in (".venv", "venv"):
+        try:
+            match = _VERSION.search(read_bounded(root / folder / "pyvenv.cfg", 1 << 16))
+        except (OSError, UnsafeError, FormatError):
+            continue
+        if match:
+            return match[1].decode()
+    return program_version("python3", outside=root) or ".".join(map(str, sys.version_info[:3]))
+
+
+def _fs_case(root: Path) -> str:
+    try:
+        return "insensitive" if (root / ".GIT").samefile(root / ".git") else "sensitive"
+    except OSError:
+        return "sensitive"
+
+
+def _eol(root: Path) -> str:
+    settings = read_settings(root)
+    parts = [f"autocrlf={settings.autocrlf or 'false'}"]
+    if settings.eol:
+        parts.append(f"eol={settings.eol}")
+    if _ENDINGS.search(read_attributes(root)):
+        parts.append("gitattributes")
+    return ",".join(parts)

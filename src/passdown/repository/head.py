@@ -1,0 +1,87 @@
+"""HEAD: its branch, its commit, the effective commit under passdown's own ones, and the repository's identity."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from passdown.errors import GitError
+from passdown.io.git import run_git, try_git
+from passdown.model.path import decode_path
+from passdown.repository.own import OwnPaths
+
+_LOOK_THROUGH = 1000
+"""Most of passdown's own commits in a row that are looked through."""
+
+
+class Head(NamedTuple):
+    """Where HEAD is. `commit` is empty when unborn; `looked_through` are the tip's commits above `effective`.
+
+    `at` is the committer date of the effective commit in milliseconds, `tree` its tree.
+    """
+
+    branch: str = ""
+    detached: bool = False
+    commit: str = ""
+    effective: str = ""
+    tree: str = ""
+    at: int = 0
+    looked_through: tuple[str, ...] = ()
+
+
+def current_branch(root: Path) -> str:
+    """Return the branch HEAD names, born or not; empty when HEAD is detached."""
+    code, output, _ = try_git(root, "symbolic-ref", "--quiet", "HEAD")
+    return decode_path(output.strip()).removeprefix("refs/heads/") if code == 0 else ""
+
+
+def read_head(root: Path, commit: str, branch: str, own: OwnPaths) -> Head:
+    """Describe HEAD, given its commit (empty when unborn) and branch (empty when detached).
+
+    The effective commit is found by going back over commits with one parent that touch something and nothing but
+    passdown's own paths, so that committing a packet does not change what the packet says.
+    """
+    if not commit:
+        return Head(branch=branch, detached=not branch)
+    found = _describe(root, commit, own.pathspec())
+    skipped: tuple[str, ...] = ()
+    if found is None or found[0] != commit:
+        skipped, effective = _look_through(root, commit, found)
+        found = _describe(root, effective, [])
+    if found is None:
+        raise GitError("git log lists no commit", where=str(root), next_step="Try `git fsck`.")
+    return Head(branch, not branch, commit, found[0], found[1], found[2] * 1000, skipped)
+
+
+def identity_of(root: Path, commit: str) -> str:
+    """Return the oldest root commit below `commit`: the same in every clone, whatever its folder is called."""
+    output = run_git(root, "log", "--max-parents=0", "--format=%ct %H", commit)
+    roots = [line.split() for line in output.decode().splitlines()]
+    return min(((int(at), root_id) for at, root_id in roots), default=(0, ""))[1]
+
+
+def resolve_commit(root: Path, name: str) -> str:
+    """Return the full id of the commit that `name` means here, or an empty string."""
+    code, output, _ = try_git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    return output.decode().strip() if code == 0 else ""
+
+
+def _describe(root: Path, commit: str, pathspec: list[str]) -> tuple[str, str, int] | None:
+    output = run_git(root, "log", "-1", "--first-parent", "--format=%H %T %ct", commit, *pathspec)
+    parts = output.decode().split()
+    return (parts[0], parts[1], int(parts[2])) if parts else None
+
+
+def _look_through(root: Path, commit: str, below: tuple[str, str, int] | None) -> tuple[tuple[str, ...], str]:
+    # Everything above `below` touches passdown's own paths or nothing. What touches nothing (an empty commit), merges
+    # and the first commit of all are kept.
+    span = [commit, f"^{below[0]}"] if below else [commit]
+    output = run_git(root, "log", f"-{_LOOK_THROUGH}", "--first-parent", "--format=%H %T %P", *span)
+    line = [record.split() for record in output.decode().splitlines()]
+    trees = [record[1] for record in line[1:]] + ([below[1]] if below else [])
+    skipped: list[str] = []
+    for (this, tree, *parents), beneath in zip(line, trees, strict=False):
+        if len(parents) != 1 or tree == beneath:
+            return tuple(skipped), this
+        skipped.append(this)
+    return tuple(skipped), below[0] if below and len(skipped) == len(line) else line[-1][0]

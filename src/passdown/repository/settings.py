@@ -1,0 +1,63 @@
+"""The few settings of a repository that facts are read from."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from passdown.errors import FormatError, UnsafeError
+from passdown.io.files import read_bounded
+from passdown.io.git import try_git
+from passdown.model.path import decode_path
+
+_ATTRIBUTES_LIMIT = 1 << 20
+_WANTED = r"^(remote\..*\.url|filter\..*\.(clean|process)|core\.(autocrlf|eol|ignorecase))$"
+
+
+class Settings(NamedTuple):
+    """Names of remotes and of content filters (git runs those, whoever configured them), and how lines end."""
+
+    remotes: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+    autocrlf: str = ""
+    eol: str = ""
+    ignore_case: str = ""
+
+
+def read_settings(root: Path) -> Settings:
+    """Read the settings in one call."""
+    code, output, _ = try_git(root, "config", "-z", "--get-regexp", _WANTED)
+    remotes: set[str] = set()
+    filters: set[str] = set()
+    plain: dict[str, str] = {}
+    for record in output.split(b"\0") if code == 0 else ():
+        key, _, value = record.partition(b"\n")
+        section, _, rest = key.partition(b".")
+        if section == b"remote":
+            remotes.add(decode_path(rest.removesuffix(b".url")))
+        elif section == b"filter":
+            filters.add(decode_path(rest.rpartition(b".")[0]))
+        else:
+            plain[key.decode("utf-8", "replace")] = value.decode("utf-8", "replace").lower()
+    return Settings(
+        tuple(sorted(remotes)),
+        tuple(sorted(filters)),
+        plain.get("core.autocrlf", ""),
+        plain.get("core.eol", ""),
+        plain.get("core.ignorecase", ""),
+    )
+
+
+def read_attributes(root: Path) -> bytes:
+    """Return the root's `.gitattributes`, empty when there is none that can be read."""
+    try:
+        return read_bounded(root / ".gitattributes", _ATTRIBUTES_LIMIT)
+    except (OSError, UnsafeError, FormatError):
+        return b""
+
+
+def has_lfs(root: Path, common_dir: Path) -> bool:
+    """Say whether the repository uses Git LFS: an attribute names it, or it has stored objects here."""
+    return bool(re.search(rb"\bfilter=lfs\b", read_attributes(root))) or os.path.lexists(common_dir / "lfs")

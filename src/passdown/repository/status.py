@@ -1,0 +1,137 @@
+"""The working tree against HEAD, as `git status` porcelain version 2 lists it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from passdown.errors import GitError
+from passdown.io.git import run_git
+from passdown.repository.own import OwnPaths
+
+
+class Entry(NamedTuple):
+    """A tracked path that differs from HEAD or from the index.
+
+    `code` is git's two letters (index, working tree), `U` + anything for an unmerged path is told by `unmerged`.
+    `submodule` is git's four-letter field (`N...` for a plain file).
+    """
+
+    path: bytes
+    code: str
+    submodule: str
+    head_mode: str
+    index_mode: str
+    mode: str
+    head_blob: str
+    index_blob: str
+    unmerged: bool = False
+
+
+class Status(NamedTuple):
+    """All of it: HEAD's commit (empty when unborn), branch header, upstream with its distance, and the paths.
+
+    `ahead` and `behind` are None without an upstream or when it is gone. `nested` are repositories that are no
+    submodules; `ignored` counts entries, a wholly ignored folder as one.
+    """
+
+    commit: str = ""
+    branch: str = ""
+    upstream: str = ""
+    ahead: int | None = None
+    behind: int | None = None
+    entries: tuple[Entry, ...] = ()
+    untracked: tuple[bytes, ...] = ()
+    nested: tuple[bytes, ...] = ()
+    ignored: int = 0
+
+
+def read_status(root: Path, own: OwnPaths) -> Status:
+    """Read the status of the working tree at `root`, leaving out passdown's own paths. Writes no index."""
+    output = run_git(
+        root,
+        "status",
+        "--porcelain=v2",
+        "-z",
+        "--branch",
+        "--no-renames",
+        "--untracked-files=all",
+        "--ignored=matching",
+        "--ignore-submodules=none",
+    )
+    headers: dict[bytes, bytes] = {}
+    entries: list[Entry] = []
+    untracked: list[bytes] = []
+    nested: list[bytes] = []
+    ignored = 0
+    for record in _records(output):
+        kind = record[:2]
+        if kind == b"# ":
+            name, _, value = record[2:].partition(b" ")
+            headers[name] = value
+        elif kind == b"? ":
+            path = record[2:]
+            if not own.holds(path):
+                (nested if path.endswith(b"/") else untracked).append(path)
+        elif kind == b"! ":
+            ignored += not (own.holds(record[2:]) or own.below(record[2:]))
+        else:
+            entry = _entry(record)
+            if not own.holds(entry.path):
+                entries.append(entry)
+    ahead, behind = _distance(headers.get(b"branch.ab", b""))
+    commit = headers.get(b"branch.oid", b"").decode()
+    return Status(
+        "" if commit == "(initial)" else commit,
+        headers.get(b"branch.head", b"").decode("utf-8", "surrogateescape"),
+        headers.get(b"branch.upstream", b"").decode("utf-8", "surrogateescape"),
+        ahead,
+        behind,
+        tuple(entries),
+        tuple(untracked),
+        tuple(nested),
+        ignored,
+    )
+
+
+def _records(output: bytes) -> Iterator[bytes]:
+    start = 0
+    while (end := output.find(b"\0", start)) >= 0:
+        yield output[start:end]
+        start = end + 1
+
+
+def _distance(field: bytes) -> tuple[int | None, int | None]:
+    parts = field.split()
+    if len(parts) != 2:
+        return None, None
+    return int(parts[0]), -int(parts[1])
+
+
+def _entry(record: bytes) -> Entry:
+    try:
+        if record.startswith(b"1 "):
+            _, code, sub, head_mode, index_mode, mode, head, index, path = record.split(b" ", 8)
+            return _plain(path, code, sub, head_mode, index_mode, mode, head, index)
+        if record.startswith(b"u "):
+            _, code, sub, _, ours, _, mode, _, blob, _, path = record.split(b" ", 10)
+            return _plain(path, code, sub, ours, ours, mode, blob, blob)._replace(unmerged=True)
+    except ValueError as error:
+        raise GitError("git status wrote a line passdown does not know", where=ascii(record[:200])) from error
+    raise GitError("git status wrote a line passdown does not know", where=ascii(record[:200]))
+
+
+def _plain(
+    path: bytes, code: bytes, sub: bytes, head_mode: bytes, index_mode: bytes, mode: bytes, head: bytes, index: bytes
+) -> Entry:
+    return Entry(
+        path,
+        code.decode(),
+        sub.decode(),
+        head_mode.decode(),
+        index_mode.decode(),
+        mode.decode(),
+        head.decode(),
+        index.decode(),
+    )
