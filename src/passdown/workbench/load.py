@@ -15,7 +15,7 @@ from passdown.workbench.contract import is_contract, read_contract
 from passdown.workbench.coverage import read_coverage
 from passdown.workbench.decisions import read_decisions
 from passdown.workbench.diff_summary import read_diff_summary
-from passdown.workbench.document import MalformedError, Notes, decode_json
+from passdown.workbench.document import MalformedError, Notes, decode_json, decode_text
 from passdown.workbench.features import read_features
 from passdown.workbench.feedback import Feedback, log_paths, read_feedback
 from passdown.workbench.handoff_import import imported_packets
@@ -44,6 +44,9 @@ from passdown.workbench.verification import read_verification
 
 T = TypeVar("T")
 Reader = Callable[[bytes, Notes], T]
+
+VERSION_FILE = ".workbench-version"
+"""Where an installed workbench pack (lesson 42) writes its version."""
 
 
 def load_workbench(root: Path, config: Config, *, tracked: frozenset[str] = frozenset()) -> Workbench:
@@ -86,6 +89,7 @@ class _Loader:
         self._compare_tasks(verification, review.task_id if review else "", review.path if review else "")
         feedback = self._feedback()
         self._coverage()
+        self._version()
         router, rules, slugs, command = self._router()
         return Workbench(
             router=router,
@@ -237,6 +241,14 @@ class _Loader:
         fingerprint = self._read("prereqs_lock", _from_json(read_fingerprint))
         if fingerprint:
             self.extra["prereqs.fingerprint"] = fingerprint[:64]
+
+    def _version(self) -> None:
+        """Note the version of an installed workbench pack, and list the audit of lesson 31."""
+        if exists(self.root, VERSION_FILE) and (file := self._open(VERSION_FILE)):
+            version = self._parse(file, "other", lambda data, _: decode_text(data).strip())
+            if version:
+                self.extra["workbench.version"] = version.splitlines()[0][:40]
+        self._read("audit", _from_json(lambda value, _: isinstance(value, dict)))
 
     def _closed_contracts(self) -> tuple[Contract, ...]:
         contracts: list[Contract] = []

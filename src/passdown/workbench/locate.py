@@ -59,6 +59,7 @@ NAMES: dict[Role, Names] = {
     "decisions": Names(("outputs/decisions.jsonl",), ("decisions.jsonl",)),
     "questions": Names(("outputs/questions.jsonl",), ("questions.jsonl",)),
     "clues": Names(("outputs/clues.jsonl",), ("clues.jsonl",)),
+    "audit": Names(("workbench-audit/workbench_audit.json",), ()),
     "rules": Names((), ("docs/agent-rules.md",)),
     "router": Names((), ("AGENTS.md", "CLAUDE.md", ".cursorrules", ".github/copilot-instructions.md", "GEMINI.md")),
 }

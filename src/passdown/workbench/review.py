@@ -13,6 +13,7 @@ Verdict = Literal["", "pass", "soft_fail", "hard_fail"]
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
 _HIGHEST_TOTAL = 200  # tenths: ten dimensions of 2
+_DIMENSIONS = 5  # with fewer the scores do not add up to a total
 
 
 def read_review(value: Any, notes: Notes) -> Review:
@@ -35,23 +36,25 @@ def read_review(value: Any, notes: Notes) -> Review:
 def verdict_of(review: Review) -> Verdict:
     """Return the verdict that follows from the scores: any 0 or a total under 5 fails hard, 7 and more passes.
 
-    Empty when there are neither dimension scores nor a total.
+    Empty when there is neither a total nor a score for each of the five dimensions.
     """
-    scores = [dimension.score for dimension in review.dimensions if dimension.score is not None]
-    complete = bool(scores) and len(scores) == len(review.dimensions)
-    total = review.total if review.total is not None else sum(scores) * 10 if complete else None
-    if 0 in scores or (total is not None and total < 50):
+    total = review.total if review.total is not None else _sum(review)
+    if any(dimension.score == 0 for dimension in review.dimensions) or (total is not None and total < 50):
         return "hard_fail"
     if total is None:
         return ""
     return "pass" if total >= 70 else "soft_fail"
 
 
+def _sum(review: Review) -> int | None:
+    scores = [dimension.score for dimension in review.dimensions if dimension.score is not None]
+    return sum(scores) * 10 if _DIMENSIONS <= len(scores) == len(review.dimensions) else None
+
+
 def _compare(review: Review, notes: Notes) -> None:
-    scores = [dimension.score for dimension in review.dimensions]
-    known = [score for score in scores if score is not None]
-    if review.total is not None and known and len(known) == len(scores) and sum(known) * 10 != review.total:
-        notes.warn("review.total_mismatch", f"the scores add up to {sum(known)}, not to the total it gives")
+    added = _sum(review)
+    if review.total is not None and added is not None and added != review.total:
+        notes.warn("review.total_mismatch", f"the scores add up to {added // 10}, not to the total it gives")
     computed = verdict_of(review)
     if review.verdict and computed and review.verdict != computed:
         notes.warn("review.verdict_mismatch", f"says {review.verdict}, but its scores mean {computed}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,10 @@ def append_row(root: Path, config: Config, row: AnyRow, *, locked_by: Path | Non
     if not text.strip():
         raise UsageError("the text is empty", where=role, next_step="Say it in one sentence.")
     name = row.id or content_id(prefix, text)
-    line = msgspec.json.encode(_fields(row) | {"id": name}, order="sorted") + b"\n"
+    try:
+        line = msgspec.json.encode(_fields(row) | {"id": name}, order="sorted") + b"\n"
+    except UnicodeEncodeError as error:
+        raise UsageError("the text is not UTF-8", where=role, next_step="Write it in UTF-8.") from error
     if len(line) > MAX_ROW:
         raise UsageError(f"is longer than {MAX_ROW} bytes", where=role, next_step="Shorten it, or name a file instead.")
     path = _place(root, config, role)
@@ -78,6 +82,8 @@ def _append(target: Path, path: str, line: bytes) -> None:
     except OSError as error:
         raise UnsafeError("cannot be appended to", where=path, next_step="Remove the link or the folder.") from error
     with os.fdopen(descriptor, "r+b", buffering=0) as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise UnsafeError("is not a regular file", where=path, next_step="Remove it.")
         size = stream.seek(0, os.SEEK_END)
         torn = size > 0 and os.pread(stream.fileno(), 1, size - 1) != b"\n"
         stream.write(b"\n" + line if torn else line)
