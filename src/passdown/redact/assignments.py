@@ -1,0 +1,214 @@
+"""Secrets that only their surroundings give away: assigned to a telling name, sent in a header, named in prose."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from passdown.redact.names import (
+    NAME_WORDS,
+    SECRET_WORD,
+    entropy,
+    is_code,
+    is_harmless,
+    is_password_name,
+    is_placeholder,
+    looks_random,
+)
+from passdown.redact.rules import BY_NAME
+
+MARKER = re.compile(r"\[redacted:[a-z0-9_]{1,40}\]")
+"""What stands where a secret was."""
+
+CONTEXT_WORDS = (*NAME_WORDS, "bearer", "basic", "cookie")
+
+_QUOTE = r"(?:\\{0,3}[\"'`])"
+_ASSIGNED = re.compile(
+    rf"(?P<word>{SECRET_WORD})(?P<close>{_QUOTE}?)\]?"
+    r"(?P<op>"
+    r":[ \t]{0,4}[A-Za-z_][\w.\[\]|?]{0,40}[ \t]{0,4}=(?!=)[ \t]{0,4}(?=[\"'`])"  # name: type = "value"
+    rf"|[ \t]{{0,4}},[ \t]{{0,4}}{_QUOTE}value{_QUOTE}[ \t]{{0,4}}:[ \t]{{0,4}}"  # "name": "X", "value": "…"
+    r"|[ \t]{0,8}(?:=>|:=|[=!]?={1,2}|:)[ \t]{0,8}"
+    r"|>(?=[^<\s])"  # <password>value</password>
+    r"|,[ \t]{0,4}(?=\\{0,3}[\"'])"  # ["--password", "value"]
+    r"|[ \t]{1,4}(?=[^\s=:])"  # --password value, or prose
+    r")(?:(?:bearer|token|basic|apikey|digest|pat|key)[ \t]+(?=[\w\"'])(?<=\w[ \t]))?"
+    rf"[rbufRBUF]{{0,2}}(?P<quote>{_QUOTE}?)",
+    re.IGNORECASE | re.ASCII,
+)
+_RUN = re.compile(r"[^\s\"'`,;&<>(){}\[\]\\|]{1,512}")
+_NAME_START = re.compile(r"[A-Za-z0-9_.$-]{0,48}\Z", re.ASCII)
+_PROSE = re.compile(
+    r"(?P<word>" + SECRET_WORD + r")[ \t]+(?:(?:is|was|are|to|as|of|the|for|now|here|value)[ \t]+){0,3}[:=]?[ \t]*"
+    r"[\"'`(]{0,2}(?P<s>[A-Za-z0-9+/_=-]{20,512})",
+    re.IGNORECASE | re.ASCII,
+)
+_BEARER = re.compile(r"bearer[ \t]{1,4}[\"']?(?P<s>[A-Za-z0-9._~+/=-]{12,1024})", re.IGNORECASE)
+_BASIC = re.compile(r"basic[ \t]{1,4}(?P<s>[A-Za-z0-9+/_-]{8,1024}={0,2})", re.IGNORECASE)
+_COOKIE = re.compile(
+    rf"cookies?{_QUOTE}?[ \t]{{0,4}}[:=, ][ \t]{{0,4}}{_QUOTE}?(?P<s>[\w.%-]{{1,64}}=[^\r\n\"'`\\]{{4,4096}})",
+    re.IGNORECASE | re.ASCII,
+)
+_BY_NAME = tuple((re.compile(name, re.IGNORECASE), re.compile(shape), kind) for name, shape, kind in BY_NAME)
+_WORDS_ONLY = re.compile(r"[^\W\d_]+(?:[-_. ][^\W\d_]+)+[.!?]?|\S*\s.*")
+_KINDS = (("token", "token"), ("jwt", "token"), ("pat", "token"), ("secret", "secret"), ("key", "api_key"))
+_LONGEST_VALUE = 4096
+
+
+class Span(NamedTuple):
+    """A piece of a text that holds a secret: from `start` to before `end`, in characters."""
+
+    start: int
+    end: int
+    kind: str
+    rank: int = 1000
+
+
+def spans_by_context(text: str, lowered: str, words: re.Pattern[str]) -> Iterator[Span]:
+    """Yield what the surroundings give away. `lowered` is the text in lower case, position for position."""
+    position = 0
+    while found := words.search(lowered, position):
+        span = _span_at(text, found.start(), found.group())
+        position = found.end()
+        if span is not None:
+            yield span
+            position = max(position, span.end)
+
+
+def _span_at(text: str, start: int, word: str) -> Span | None:
+    if word == "bearer":
+        return _header(_BEARER, text, start, "bearer_token")
+    if word == "basic":
+        return _header(_BASIC, text, start, "basic_credentials")
+    if word == "cookie":
+        return _cookie(text, start)
+    found = _ASSIGNED.match(text, start)
+    if found is None:
+        return None
+    return _assigned(text, start, found) or (None if found["op"].strip() else _prose(text, start))
+
+
+def _assigned(text: str, start: int, found: re.Match[str]) -> Span | None:
+    before = _NAME_START.search(text, max(0, start - 48), start)
+    name = (before.group() if before else "") + found["word"]
+    operator = found["op"].strip()
+    flag = name.startswith("-")
+    if (not operator or operator == ",") and not flag:
+        return None
+    begin, quote = found.end(), found["quote"]
+    end = _value_end(text, begin, quote)
+    value = text[begin:end]
+    tight = found["op"] in ("=", ">") or flag
+    if not quote and text[end : end + 1] in ("(", "[", "{") and not text.startswith("[redacted:", end):
+        return None
+    kind = kind_of_value(name, found["word"], value, quoted=bool(quote), tight=tight)
+    return Span(begin, end, kind) if kind else None
+
+
+def _value_end(text: str, begin: int, quote: str) -> int:
+    if quote:
+        end = text.find(quote, begin, begin + _LONGEST_VALUE)
+        line_end = text.find("\n", begin, begin + _LONGEST_VALUE)
+        if end >= 0 and (line_end < 0 or end < line_end):
+            return end
+    run = _RUN.match(text, begin)
+    end = run.end() if run else begin
+    while run is not None and run.end() - run.start() == 512 and end - begin < 1 << 20:
+        run = _RUN.match(text, end)
+        end = run.end() if run else end
+    return end
+
+
+def kind_of_value(name: str, word: str, value: str, *, quoted: bool, tight: bool) -> str:
+    """Judge a value assigned to a secret-like name: its kind, or nothing when it is no secret.
+
+    `word` is the telling part of the name; `tight` marks `NAME=value` and `--name value`, where a bare word is a value.
+    """
+    rest = MARKER.sub("", value).strip()
+    password = is_password_name(word)
+    if len(rest) < (4 if password and quoted else 6 if password else 8):
+        return ""
+    for named, shape, kind in _BY_NAME:
+        if named.search(name) and shape.fullmatch(rest) and not is_placeholder(rest):
+            return kind
+    if is_harmless(rest) or _same_words(name, rest):
+        return ""
+    capitals = name.isupper()
+    if not quoted and is_code(rest) and not (capitals and tight):
+        return ""
+    secret = _is_password(rest, quoted) if password else _is_token(rest, quoted)
+    if secret or (capitals and (tight or quoted) and (password or not _WORDS_ONLY.fullmatch(rest))):
+        return _kind_of_name(word, password)
+    return ""
+
+
+def _is_password(value: str, quoted: bool) -> bool:
+    digits = any(c.isdigit() for c in value)
+    symbols = any(c in "!@#$%^&*+=~?/" for c in value)
+    if any(c.isspace() for c in value):
+        return digits and symbols and len(value) < 64
+    return quoted or digits or symbols
+
+
+def _is_token(value: str, quoted: bool) -> bool:
+    if any(c.isspace() for c in value):
+        return False
+    changes = len(re.findall(r"[A-Za-z]\d|\d[A-Za-z]", value))
+    return looks_random(value, 12) or (quoted and changes >= 2 and entropy(value) > 2.5)
+
+
+def _same_words(name: str, value: str) -> bool:
+    plain_name, plain_value = (re.sub(r"[^a-z0-9]", "", part.lower()) for part in (name, value))
+    return plain_value in plain_name or (plain_value.isalpha() and plain_name in plain_value)
+
+
+def _kind_of_name(word: str, password: bool) -> str:
+    lower = word.lower()
+    if password:
+        return "password"
+    return next((kind for part, kind in _KINDS if part in lower), "credential")
+
+
+def _prose(text: str, start: int) -> Span | None:
+    found = _PROSE.match(text, start)
+    if found is None:
+        return None
+    value = found["s"]
+    if re.fullmatch(r"[0-9a-f-]+", value) and len(value) in (36, 40, 64):
+        return None
+    if entropy(value) < 3.5 or not looks_random(value, 20) or is_harmless(value):
+        return None
+    return Span(found.start("s"), found.end("s"), "high_entropy")
+
+
+def _header(pattern: re.Pattern[str], text: str, start: int, kind: str) -> Span | None:
+    found = pattern.match(text, start)
+    if found is None or is_placeholder(found["s"]):
+        return None
+    value = found["s"]
+    real = _is_pair(value) if kind == "basic_credentials" else looks_random(value, 12) or len(value) >= 200
+    return Span(found.start("s"), found.end("s"), kind) if real else None
+
+
+def _is_pair(value: str) -> bool:
+    try:
+        plain = base64.b64decode(value + "=" * (-len(value) % 4), altchars=b"-_" if set(value) & {"-", "_"} else None)
+    except (binascii.Error, ValueError):
+        return False
+    name, colon, secret = plain.partition(b":")
+    return bool(colon and secret) and all(32 <= byte < 127 or byte > 160 for byte in name)
+
+
+def _cookie(text: str, start: int) -> Span | None:
+    found = _COOKIE.match(text, start)
+    if found is None:
+        return None
+    for pair in found["s"].split(";")[:64]:
+        name, _, value = pair.strip().partition("=")
+        telling = re.search(r"sess|sid\b|auth|token|csrf|xsrf|jwt|remember", name, re.IGNORECASE) is not None
+        if MARKER.search(value) is None and (looks_random(value, 16) or (telling and looks_random(value, 8))):
+            return Span(found.start("s"), found.end("s"), "cookie")
+    return None

@@ -1,0 +1,46 @@
+"""Private key blocks: whole ones, ones cut off before their end, and the tail of one whose beginning is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from passdown.redact.assignments import Span
+
+_BEGIN = re.compile(r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----|PuTTY-User-Key-File-\d: ")
+_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-MAC: [0-9a-f]{40,64}")
+_BODY = re.compile(r"[A-Za-z0-9+/]{16}")
+_NEXT_LINE = re.compile(r"[ \t]*(?:\r?\n|\\+r?\\*n)\W{0,16}\w")
+_BODY_LINE = re.compile(r"(?:[ \t]*\d{1,6}[ \t:|→]+|[+\-> |\t]{0,4})[A-Za-z0-9+/=]{1,76}[ \t\r]*\Z")
+_LONGEST_KEY = 1 << 16
+
+
+def pem_spans(text: str) -> Iterator[Span]:
+    """Yield private keys. A beginning without an end covers all that follows, unless it is a mere mention."""
+    position = 0
+    while begin := _BEGIN.search(text, position):
+        end = _END.search(text, begin.end(), begin.end() + _LONGEST_KEY)
+        position = begin.end()
+        if end is not None:
+            if _BODY.search(text, begin.end(), end.start()):
+                position = end.end()
+                yield Span(begin.start(), position, "private_key", 0)
+        elif _BODY.search(text, begin.end(), begin.end() + 400) or _NEXT_LINE.match(text, begin.end()):
+            yield Span(begin.start(), len(text), "private_key", 0)
+            return
+    yield from _headless(text)
+
+
+def _headless(text: str) -> Iterator[Span]:
+    """The rest of a key whose BEGIN line was cut off: the lines of base64 right before an END."""
+    covered = 0
+    for end in _END.finditer(text):
+        start = line_end = end.start()
+        while line_end > covered and end.start() - start < _LONGEST_KEY:
+            line_start = text.rfind("\n", covered, line_end - 1) + 1 or covered
+            if line_start >= line_end or not _BODY_LINE.match(text[line_start : line_end - 1][:200]):
+                break
+            start = line_end = line_start
+        if start < end.start():
+            yield Span(start, end.end(), "private_key", 0)
+        covered = end.end()
