@@ -1,0 +1,214 @@
+"""Claude Code's sessions: `<home>/projects/<slug>/<session>.jsonl`, subagents' files in a folder beside it.
+
+The format is not published. A row is written for every content block, a subagent's rows stand in a file of its own
+(2.x), in `agent_progress` rows (2.1.1 to 2.1.81) or between the main agent's (1.x). The folder's name loses
+characters, so the working directory is taken from the rows.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from passdown.agents.claude_code.outline import Outline, outline, read_ends, recognise
+from passdown.agents.claude_code.reader import Reader
+from passdown.agents.claude_code.records import BAD, ROW, Row, decode, identifier
+from passdown.agents.claude_code.turns import taken_back
+from passdown.errors import FormatError, UnsafeError
+from passdown.io.files import read_bounded
+from passdown.io.jsonl import CHUNK, MAX_LINE, open_log, read_file_lines
+from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
+
+__all__ = ["find", "read", "recognise"]
+
+MAX_DOCUMENT = 256 << 20
+"""Largest web session, in bytes; it is one JSON document and read whole."""
+
+_INTERNAL = ("agent-acompact-", "agent-aprompt_suggestion-")
+"""Names of files in which the program itself works, not a subagent that was asked to."""
+
+
+class _Web(Struct):
+    loglines: list[Raw]
+
+
+def find(home: Path) -> Iterator[SessionRef]:
+    """Yield the sessions under Claude Code's folder, newest first. Links and files that cannot be read are left out."""
+    found: list[tuple[int, Path]] = []
+    for path in (home / "projects").glob("*/*.jsonl"):
+        try:
+            if not (path.name.startswith("agent-") or path.is_symlink() or path.parent.is_symlink()):
+                found.append((path.stat().st_mtime_ns, path))
+        except OSError:
+            continue
+    for modified, path in sorted(found, key=lambda item: (-item[0], str(item[1]))):
+        try:
+            head, tail, size = read_ends(path)
+        except (OSError, UnsafeError):
+            continue
+        known = outline(path, head, tail, size)
+        if not known.talk or not recognise(head, path.name):
+            continue
+        yield SessionRef(
+            agent="claude_code",
+            path=str(path),
+            session_id=identifier(known.session_id) or identifier(path.stem),
+            bytes=size,
+            started_at=known.started_at,
+            modified_at=modified // 1_000_000,
+            cwd=known.cwd,
+            branch=known.branch,
+            title=known.title,
+            parent_id=known.parent_id,
+        )
+
+
+def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
+    """Yield the session's events in file order, then those of its subagents' own files.
+
+    The first event is a `SessionStart`, the last a `SessionEnd`. Two kinds of event come late, with the place of the
+    row they belong to: the tokens of a response when it is over, and a subagent's start when a row tells its id.
+    Raises `FileNotFoundError` when the file is gone.
+    """
+    path = Path(ref.path)
+    head, tail, size = read_ends(path)
+    known = outline(path, head, tail, size, session_id=ref.session_id)
+    yield _start(known)
+    if b'"loglines"' in head and head.lstrip().startswith(b"{"):
+        yield from _document(path, size)
+        return
+    sidecars = [] if known.agent_id else _sidecars(path)
+    reader = Reader(known.session_id, frozenset(agent for agent, _ in sidecars))
+    reader.place(known.cwd, known.first_branch)
+    reader.ours = _present(path, known.leaves)
+    log = _Log(path, reader, max_line, agent=known.agent_id, off=taken_back(path))
+    yield from log.events()
+    records, ended = log.records, log.size
+    for agent, sidecar in sidecars:
+        try:
+            log = _Log(sidecar, reader, max_line, agent=agent)
+            yield from log.events()
+        except (OSError, UnsafeError):
+            continue
+        records, ended = records + log.records, ended + log.size
+    yield SessionEnd(records=records, bytes=ended, ignored=dict(sorted(reader.ignored.items())))
+
+
+def _start(known: Outline) -> SessionStart:
+    return SessionStart(
+        session_id=known.agent_id or known.session_id,
+        agent="claude_code",
+        agent_version=known.version,
+        cwd=known.cwd,
+        branch=known.first_branch,
+        parent_id=known.parent_id,
+        parent_kind=known.parent_kind,
+        originator=known.entrypoint,
+        at=known.started_at,
+        agent_id=known.agent_id,
+    )
+
+
+class _Log:
+    """One file on its way through the reader: `records` and `size` (bytes) count what was read of it."""
+
+    def __init__(
+        self, path: Path, reader: Reader, max_line: int, *, agent: str = "", off: list[tuple[int, int]] | None = None
+    ) -> None:
+        self.path, self.reader, self.max_line, self.agent = path, reader, max_line, agent
+        self.starts = [start for start, _ in off or ()]
+        self.ends = [end for _, end in off or ()]
+        self.records = self.size = 0
+
+    def events(self) -> Iterator[AnyEvent]:
+        """Yield the file's events."""
+        reader, out = self.reader, self.reader.out
+        for line in read_file_lines(self.path, max_line=self.max_line):
+            self.size = line.offset + line.length + line.complete
+            if not line.length or (line.data is not None and line.data.isspace()):
+                continue
+            self.records += 1
+            base: dict[str, Any] = {"offset": line.offset, "line": line.number}
+            if self.starts and self._left_behind(line.offset):
+                base["active"] = False
+            for row in decode(line, base):
+                if isinstance(row, Row):
+                    reader.take(row, dict(base), line.length, sidecar=self.agent)
+                else:
+                    out.append(row)
+            if out:
+                yield from out
+                out.clear()
+        reader.close()
+        yield from out
+        out.clear()
+
+    def _left_behind(self, offset: int) -> bool:
+        number = bisect_right(self.starts, offset) - 1
+        return number >= 0 and offset < self.ends[number]
+
+
+def _document(path: Path, size: int) -> Iterator[AnyEvent]:
+    """Yield the events of a web session, whose rows stand in one JSON document."""
+    reader = Reader()
+    records = 0
+    try:
+        data = read_bounded(path, MAX_DOCUMENT)
+        rows = msgspec.json.decode(data, type=_Web).loglines
+    except FormatError:
+        yield Unknown(reason="line_too_long", length=size)
+        rows = []
+    except BAD:
+        yield Unknown(reason="bad_json", length=size)
+        rows = []
+    position = 0
+    for raw in rows:
+        text = bytes(raw)
+        position = max(data.find(text, position), position)
+        records += 1
+        where: dict[str, Any] = {"offset": position, "line": records}
+        position += len(text)
+        try:
+            reader.take(ROW.decode(text), where, len(text))
+        except BAD:
+            yield Unknown(reason="bad_shape", length=len(text), **where)
+        yield from reader.out
+        reader.out.clear()
+    reader.close()
+    yield from reader.out
+    yield SessionEnd(records=records, bytes=size, ignored=dict(sorted(reader.ignored.items())))
+
+
+def _sidecars(path: Path) -> list[tuple[str, Path]]:
+    """Return the subagents that have a file of their own beside the session's, by name."""
+    folder = path.with_name(path.name.partition(".")[0]) / "subagents"
+    found: list[tuple[str, Path]] = []
+    if folder.is_symlink() or folder.parent.is_symlink():
+        return found
+    for name in sorted(folder.glob("agent-*.jsonl")):
+        agent = identifier(name.stem.removeprefix("agent-"))
+        if agent and not name.is_symlink() and not name.name.startswith(_INTERNAL):
+            found.append((agent, name))
+    return found
+
+
+def _present(path: Path, leaves: tuple[str, ...]) -> frozenset[str]:
+    """Return those of the rows' ids that the file holds: a summary may describe another session's."""
+    left = {f'"{leaf}"': leaf for leaf in leaves if identifier(leaf)}
+    found: set[str] = set()
+    if not left:
+        return frozenset()
+    with open_log(path) as stream:
+        before = b""
+        while chunk := stream.read(CHUNK):
+            data = before + chunk
+            for needle, leaf in left.items():
+                if b'"uuid":' + needle.encode() in data or b'"uuid": ' + needle.encode() in data:
+                    found.add(leaf)
+            before = chunk[-256:]
+    return frozenset(found)

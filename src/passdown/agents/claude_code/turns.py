@@ -1,0 +1,187 @@
+"""Which parts of a log a person took back. The log is a tree: an edited prompt starts a new branch beside the old one.
+
+Parallel tool calls, progress rows and hooks fork the tree as well, so a fork alone means nothing. What was taken back
+is a turn: from a person's prompt up to the next one, when the session went on from a row before it. Only prompts are
+decoded here; everything else is passed over by a search for bytes.
+"""
+
+from __future__ import annotations
+
+import io
+from bisect import bisect_right
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from passdown.agents.claude_code.records import BAD, identifier
+from passdown.io.jsonl import CHUNK, MAX_LINE, open_log
+
+_NOT_A_PROMPT = ("[Request interrupted", "<")
+_SOUGHT = 64
+"""Parents looked for in the whole file; a log with more rewinds that reach far back is read as if they were none."""
+
+
+class _Kind(Struct):
+    type: str = ""
+
+
+class _Content(Struct):
+    content: str | list[_Kind] | None = None
+
+
+class _Prompt(Struct, rename="camel"):
+    type: str = ""
+    uuid: str | None = None
+    parent_uuid: str | UnsetType | None = UNSET
+    is_sidechain: bool | None = None
+    is_meta: bool | None = None
+    is_compact_summary: bool | None = None
+    message: _Content | None = None
+
+
+class _Turn(Struct):
+    """A prompt and what followed it: `parent` is the turn it goes on from, -1 for none; `human` when a person asked."""
+
+    offset: int
+    parent: int
+    human: bool
+    sought: bytes = b""
+
+
+class _Window(NamedTuple):
+    """A stretch of the log: whole lines, what lay before them, and the byte offset of the first."""
+
+    data: bytes
+    before: bytes
+    offset: int
+
+
+_PROMPT = msgspec.json.Decoder(_Prompt)
+
+
+def taken_back(path: Path) -> list[tuple[int, int]]:
+    """Return the byte ranges of the log that the session left behind, in order."""
+    scan = _Scan()
+    for window in _windows(path):
+        scan.look(window)
+    if scan.sought:
+        for window in _windows(path):
+            scan.seek(window)
+    return scan.ranges()
+
+
+def _windows(path: Path) -> Iterator[_Window]:
+    with open_log(path) as stream:
+        left = stream.seek(0, io.SEEK_END) if path.suffix != ".zst" else 1 << 62
+        stream.seek(0)
+        carry, before, offset = b"", b"", 0
+        while left and (chunk := stream.read(min(CHUNK, left))):
+            left -= len(chunk)
+            chunk = carry + chunk
+            end = chunk.rfind(b"\n") + 1
+            if not end and len(chunk) <= MAX_LINE:
+                carry = chunk
+                continue
+            data = chunk[:end] if end else chunk
+            yield _Window(data, before, offset)
+            before, carry, offset = data, chunk[len(data) :], offset + len(data)
+        if carry:
+            yield _Window(carry, before, offset)
+
+
+class _Scan:
+    """The turns found so far."""
+
+    def __init__(self) -> None:
+        self.turns: list[_Turn] = []
+        self.offsets: list[int] = []
+        self.sought: dict[bytes, int] = {}
+        self.colon = b""
+        self.chained = False
+
+    def look(self, window: _Window) -> None:
+        """Find the prompts of a window and the turns they go on from."""
+        data = window.data
+        if not self.colon:
+            self.colon = b'": "' if b'"type": "' in data else b'":"'
+        needle, position = b'"type' + self.colon + b'user"', 0
+        while (position := data.find(needle, position)) >= 0:
+            start, end = data.rfind(b"\n", 0, position) + 1, data.find(b"\n", position)
+            end = end if end >= 0 else len(data)
+            near = data[position : position + 120]
+            position = end
+            if b"tool_use_id" not in near and b"tool_result" not in near:
+                self._prompt(window, start, end)
+
+    def _prompt(self, window: _Window, start: int, end: int) -> None:
+        try:
+            row = _PROMPT.decode(window.data[start:end])
+        except BAD:
+            return
+        content = row.message.content if row.message else None
+        if row.type != "user" or row.is_sidechain or row.is_meta or row.is_compact_summary or not row.uuid:
+            return
+        if isinstance(content, list) and any(block.type == "tool_result" for block in content):
+            return
+        human = not (isinstance(content, str) and content.startswith(_NOT_A_PROMPT))
+        parent, sought = self._parent(window, row, start, human=human)
+        if not self.turns and row.parent_uuid is None:
+            child = b'"parentUuid' + self.colon + row.uuid.encode() + b'"'
+            self.chained = window.data.find(child, end) >= 0
+        self.turns.append(_Turn(window.offset + start, parent, human, sought))
+        self.offsets.append(window.offset + start)
+
+    def _parent(self, window: _Window, row: _Prompt, start: int, *, human: bool) -> tuple[int, bytes]:
+        """Return the turn a prompt goes on from, or the bytes to look for; an unknown parent means the turn before."""
+        last = len(self.turns) - 1
+        if row.parent_uuid is None and human and self.chained:
+            return -1, b""
+        parent = identifier(row.parent_uuid)
+        if not parent:
+            return last, b""
+        needle = b'"uuid' + self.colon + parent.encode() + b'"'
+        found = window.data.rfind(needle, 0, start)
+        if found >= 0:
+            return self._turn_at(window.offset + found), b""
+        found = window.before.rfind(needle)
+        if found >= 0:
+            return self._turn_at(window.offset - len(window.before) + found), b""
+        if last < 0 or len(self.sought) >= _SOUGHT:
+            return last, b""
+        self.sought[needle] = -1
+        return last, needle
+
+    def _turn_at(self, offset: int) -> int:
+        return bisect_right(self.offsets, offset) - 1
+
+    def seek(self, window: _Window) -> None:
+        """Look in a window for the parents that did not lie near their prompts."""
+        for needle, offset in self.sought.items():
+            if offset < 0 and (found := window.data.find(needle)) >= 0:
+                self.sought[needle] = window.offset + found
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """Return the byte ranges of the turns that do not lead to the last one."""
+        for turn in self.turns:
+            if (found := self.sought.get(turn.sought, -1)) >= 0 and found < turn.offset:
+                turn.parent = self._turn_at(found)
+        active: set[int] = set()
+        number = len(self.turns) - 1
+        while number >= 0:
+            active.add(number)
+            number = self.turns[number].parent
+        off: set[int] = set()
+        ranges: list[tuple[int, int]] = []
+        for number, turn in enumerate(self.turns):
+            if number in active or not (turn.human or turn.parent in off):
+                continue
+            off.add(number)
+            end = self.offsets[number + 1]
+            if ranges and ranges[-1][1] == turn.offset:
+                ranges[-1] = (ranges[-1][0], end)
+            else:
+                ranges.append((turn.offset, end))
+        return ranges
