@@ -111,21 +111,16 @@ def test_renames_are_delete_and_add(repository: Any, agree: Agree) -> None:
 
 def test_paths_in_any_script_and_any_bytes(repository: Any, agree: Agree) -> None:
     names = [
-        "文档/说明.md".encode(), "プロジェクト/メモ.txt".encode(), b"caf\xe9/\xff.txt", b"back\\slash", b'"quoted"', b"tab\there",
+        "文档/说明.md".encode(), "プロジェクト/メモ.txt".encode(),
+        b"caf\xe9/\xff.txt", b"back\\slash", b'"quoted"', b"tab\there",
         b"line\nfeed", b"carriage\r", b" leading", b"trailing ", b"-dash", b":(glob)*", b"a*b?[c]", b"\x01start",
         "é-composed".encode(), "é-decomposed".encode(),
     ]  # fmt: skip
     for name in names[:-4]:
-        path = os.fsencode(repository.root) + b"/" + name
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as stream:
-            stream.write(name + b"\n")
+        repository.write(os.fsdecode(name), name + b"\n")
     repository.commit("half")
     for name in names:
-        path = os.fsencode(repository.root) + b"/" + name
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "ab") as stream:
-            stream.write(b"more\n")
+        repository.write(os.fsdecode(name), name + b"\nmore\n")
     facts = agree(repository.root)
     assert len(facts.changes) == len(names)
     assert {"文档/说明.md", "caf\\xe9/\\xff.txt", "back\\\\slash"} <= by_path(facts).keys()
@@ -280,8 +275,8 @@ def test_sha256_repositories(tmp_path: Path, repository: Any, agree: Agree) -> N
     other.git("init", "-q", "-b", "main", "--object-format=sha256")
     other.write("a.txt", "x\n")
     (other.root / "link").symlink_to("a.txt")
-    unborn = agree_unborn = snapshot(other.root)
-    assert len(agree_unborn.base) == 64
+    unborn = snapshot(other.root)
+    assert len(unborn.base) == 64
     assert {change.blob for change in unborn.changes} == {
         other.git("hash-object", "a.txt"), other.git("rev-parse", f":{_added(other, 'link')}"),
     }  # fmt: skip

@@ -27,7 +27,7 @@ def read_worktrees(layout: Layout, own: OwnPaths) -> tuple[Worktree, ...]:
     `dirty` is None for one that is gone, that is not really this repository's, or beyond the eighth.
     """
     linked = layout.common_dir / "worktrees"
-    if not linked.is_dir() or not any(os.scandir(linked)):
+    if not linked.is_dir() or not any(linked.iterdir()):
         return ()
     found = [block for block in _blocks(layout.root) if b"bare" not in block]
     others = sorted((block for block in found if Path(os.fsdecode(block[b"worktree"])) != layout.root), key=_path)
