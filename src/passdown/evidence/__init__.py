@@ -1,0 +1,1 @@
+"""Evidence: sessions, workbench and git made into facts with provenance. Pure: nothing is run, nothing is written."""

@@ -1,0 +1,202 @@
+"""Command chains: all runs of one command in file order, bounded however long the log is.
+
+Of a chain its first failure, last failure, last success and last run are kept, with exact counts of the rest. Each
+log (a session, or the feedback log) is a stretch of its own; stretches are put in order by the time of their last run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec import structs
+
+from passdown.evidence.runs import Finished
+from passdown.evidence.tried import Doings, merge_tried
+from passdown.model.evidence import CommandChain, CommandRun
+
+MAX_CHAINS = 800
+
+
+def is_failure(run: CommandRun) -> bool:
+    """Say whether a run is a failed attempt: it failed, timed out or has no result, and that was not the answer."""
+    return run.result in {"failed", "timeout", "unknown"} and not run.expected
+
+
+def is_success(run: CommandRun) -> bool:
+    """Say whether a run did what it was for, a non-zero answer included."""
+    return run.result == "ok" or (run.result == "failed" and run.expected)
+
+
+class Stretch:
+    """The runs of one chain in one log."""
+
+    def __init__(self, order: int) -> None:
+        self.order = order
+        self.total = 0
+        self.failures = 0
+        self.rank = 0
+        self.first_failure: tuple[int, CommandRun] | None = None
+        self.last_failure: tuple[int, CommandRun] | None = None
+        self.last_success: tuple[int, CommandRun] | None = None
+        self.last: tuple[int, CommandRun] | None = None
+        self.state: CommandRun | None = None
+        self.failed_at = 0
+        self.tried: tuple[str, ...] = ()
+        self.truncated = False
+
+    def add(self, run: CommandRun, *, state: bool, doings: Doings) -> int:
+        """Take one more run; returns how many descriptions of what was tried fell out."""
+        self.total += 1
+        dropped = 0
+        if self.failed_at and run.result not in {"rejected", "running"}:
+            self.tried, dropped = merge_tried(self.tried, doings.between(self.failed_at, doings.clock))
+            self.failed_at = 0
+        place = (self.total, run)
+        if is_failure(run):
+            self.failures += 1
+            self.first_failure = self.first_failure or place
+            self.last_failure = place
+            self.failed_at = doings.clock
+        elif is_success(run) and state:
+            self.last_success = (self.total, _short(run))
+        self.last = (self.total, run if is_failure(run) else _short(run))
+        if state and run.result not in {"rejected", "running"}:
+            self.state = _short(run)
+        return dropped
+
+    def kept(self) -> list[CommandRun]:
+        """Return the runs that are kept, in file order."""
+        chosen: dict[int, CommandRun] = {}
+        for place in (self.last, self.last_success, self.last_failure, self.first_failure):
+            if place:
+                chosen[place[0]] = place[1]
+        return [chosen[number] for number in sorted(chosen)]
+
+    def at(self) -> int:
+        """Return when the last run ended, 0 when the log does not say."""
+        return self.last[1].at or 0 if self.last else 0
+
+
+def _short(run: CommandRun) -> CommandRun:
+    return structs.replace(run, stdout_tail="", stderr_tail="") if run.stdout_tail or run.stderr_tail else run
+
+
+class Chains:
+    """Builds the chains of all logs in one pass."""
+
+    def __init__(self, acceptance: Iterable[tuple[str, ...]] = ()) -> None:
+        self._acceptance = frozenset(acceptance)
+        self._stretches: dict[str, dict[int, Stretch]] = {}
+        self._fixed: dict[str, bool] = {}
+        self.doings = Doings()
+        self.omitted = 0
+        self.omitted_runs = 0
+        self.omitted_tried = 0
+
+    def add(self, finished: Finished, log: int, *, key: str = "", truncated: bool = False) -> str:
+        """Add a run to its chain (`key` when it is known, else by identity); returns the chain's key."""
+        run = finished.run
+        key = key or finished.identity.key
+        self.doings.note(describe(run))
+        stretches = self._stretches.pop(key, {})
+        self._stretches[key] = stretches
+        stretch = stretches.get(log)
+        if stretch is None:
+            stretch = stretches[log] = Stretch(log)
+        stretch.truncated = stretch.truncated or truncated
+        self.omitted_tried += stretch.add(run, state=finished.state, doings=self.doings)
+        stretch.rank = self.doings.clock
+        self._fixed[key] = run.kind == "test" or run.tokens in self._acceptance
+        if len(self._stretches) > MAX_CHAINS:
+            self._evict()
+        return key
+
+    def _evict(self) -> None:
+        """Drop a quarter of the chains, those that say least: old successes first, open failures and tests last."""
+        ranked = sorted(
+            (self._worth(key, stretches), number, key)
+            for number, (key, stretches) in enumerate(self._stretches.items())
+        )
+        for _, _, key in ranked[: MAX_CHAINS // 4]:
+            gone = self._stretches.pop(key)
+            self._fixed.pop(key, None)
+            self.omitted += 1
+            self.omitted_runs += sum(stretch.total for stretch in gone.values())
+
+    def _worth(self, key: str, stretches: dict[int, Stretch]) -> int:
+        last = next(reversed(stretches.values()))
+        failed = any(stretch.failures for stretch in stretches.values())
+        still = last.state is None or is_failure(last.state)
+        return (4 if self._fixed.get(key) else 0) + (2 if failed and still else 1 if failed else 0)
+
+    def rank(self, key: str) -> int:
+        """Return the number of the chain's last run among everything done."""
+        return max((stretch.rank for stretch in self._stretches.get(key, {}).values()), default=0)
+
+    def finish(self) -> tuple[CommandChain, ...]:
+        """Return the chains in the order in which their first runs stand."""
+        built = [self._chain(key, stretches) for key, stretches in self._stretches.items()]
+        built.sort(key=lambda item: item[0])
+        return tuple(chain for _, chain in built)
+
+    def _chain(self, key: str, stretches: dict[int, Stretch]) -> tuple[tuple[int, int], CommandChain]:
+        ordered = sorted(stretches.values(), key=lambda stretch: (stretch.at(), stretch.order))
+        runs = _join(ordered)
+        newest = runs[-1]
+        state = next((stretch.state for stretch in reversed(ordered) if stretch.state is not None), None)
+        tried: tuple[str, ...] = ()
+        for stretch in ordered:
+            tried, dropped = merge_tried(tried, stretch.tried)
+            self.omitted_tried += dropped
+        total = sum(stretch.total for stretch in ordered)
+        self.omitted_runs += total - len(runs)
+        chain = CommandChain(
+            key=key,
+            command=newest.command,
+            cwd=newest.cwd,
+            kind=newest.kind,
+            runs=tuple(runs),
+            total=total,
+            failures=sum(stretch.failures for stretch in ordered),
+            final=final_outcome(state),
+            tried_after=tried,
+            truncated_chain=any(stretch.truncated for stretch in ordered),
+            acceptance=any(run.tokens in self._acceptance for run in runs),
+        )
+        return min((stretch.order, _line(stretch)) for stretch in ordered), chain
+
+
+def _line(stretch: Stretch) -> int:
+    first = stretch.kept()[0]
+    return first.source.line if first.source else 0
+
+
+def _join(ordered: list[Stretch]) -> list[CommandRun]:
+    """Return the runs kept of several stretches: the same four as of one."""
+    if len(ordered) == 1:
+        return ordered[0].kept()
+    joined = [run for stretch in ordered for run in stretch.kept()]
+    failed = [index for index, run in enumerate(joined) if is_failure(run)]
+    passed = [index for index, run in enumerate(joined) if is_success(run)]
+    wanted = {len(joined) - 1, *failed[:1], *failed[-1:], *passed[-1:]}
+    return [joined[index] for index in sorted(wanted)]
+
+
+def final_outcome(state: CommandRun | None) -> Literal["ok", "failed", "unknown"]:
+    """Return the outcome of a chain's last run: `unknown` without a result, `failed` for tests red on purpose."""
+    if state is None or (state.exit is None and state.result in {"unknown", "timeout", "interrupted", "running"}):
+        return "unknown"
+    if state.result == "ok" or (state.expected and state.kind != "test"):
+        return "ok"
+    return "failed"
+
+
+_LOOKS = ("git status", "git diff", "git log", "git show", "git branch", "sleep ", "echo ")
+
+
+def describe(run: CommandRun) -> str:
+    """Return a run in a few words for the list of what was tried; empty for mere looking around."""
+    if run.kind == "search" or run.result in {"rejected", "running"} or run.command.startswith(_LOOKS):
+        return ""
+    return f"run {run.command}"

@@ -1,0 +1,152 @@
+"""How a command really ended: failed or not, an answer or a failure, and the line that says why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from passdown.evidence.answers import is_answer, search_paths
+from passdown.evidence.kinds import FILTERS, is_reader, kind_of, program_of, words_of
+from passdown.evidence.output import bare_output, error_line
+from passdown.evidence.shell import Part, has_pipefail
+from passdown.model.session import Outcome
+
+Result = Literal["ok", "failed", "interrupted", "rejected", "timeout", "running", "unknown"]
+
+
+class Verdict(NamedTuple):
+    """How a run ended. `masked` says that a failure hid behind exit 0; `output` is what it printed, unwrapped."""
+
+    result: Result
+    expected: bool
+    error_line: str
+    output: str
+    masked: bool = False
+
+
+_CANCELLED = re.compile(r"(?:<tool_use_error>)?\s*(?:Sibling tool call errored|Cancelled: parallel tool call)")
+_ABORTED = re.compile(
+    r"(?:^|\n)\s*(?:Command aborted|User aborted the command|\[Request interrupted by user)", re.IGNORECASE
+)
+_TIMED_OUT = re.compile(r"(?im)^\W*(?:command|process|execution|shell tool)?\b.{0,40}\btimed? ?out (?:after|in)\b")
+
+ANNOUNCED = re.compile(
+    r"""(?ix)
+    \b(?:should|must|will|ought\ to|going\ to|expect(?:ed|ing)?(?:\ [\w`']+){0,4}\ to|supposed\ to)\s+
+      (?:now\s+|still\s+|initially\s+|first\s+|all\s+|currently\s+)?
+      (?:fail|be\ red|error|be\ rejected|be\ refused|exit\ (?:with\ )?non-?zero|return\ (?:an?\ )?(?:error|[45]\d\d))\b
+    | \b(?:confirm|verify|watch|make\ sure|ensure|prove)(?:\ that)?\s+
+      (?:(?!why\b|whether\b|if\b|how\b|what\b)[\w`'()./-]+\s+){0,5}?
+      (?:fails?|is\ red|are\ red|is\ rejected|are\ rejected|is\ refused)\b
+    | \bfailing\ tests?\ first\b | \bRED\ (?:phase|step|state)\b | \bred\ first\b
+    | \bexpect(?:ing)?\ (?:an?\ |the\ )?(?:[\w`']+\ ){0,2}(?:failures?|red)\b
+    """
+)
+"""An agent's words, right before a run, that say it must fail."""
+
+_FAILURE = re.compile(
+    r"""(?mx)
+    ^npm\ (?:error|ERR!)\ (?:code|command|Lifecycle|Test\ failed)
+    | \berror\ TS\d+: | ^error\[E\d+\]: | ^error:\ could\ not\ compile
+    | ^(?:---\ FAIL:|FAIL\b|\(fail\)\ |not\ ok\ |FAILED\b|✗\ |✖\ [1-9]|❌\ )
+    | \b[1-9]\d*\ (?:tests?\ |specs?\ |examples?,\ )?(?:failed|failures?|failing)\b
+    | \bTests:\s+[1-9]\d*\ failed | \b(?:fail|failed|failures|errors):?\ +[1-9]\d*\s*$ | \btest\ result:\ FAILED
+    | \b(?:Found|generated)\ [1-9]\d*\ errors? | \b[1-9]\d*\ errors?\b(?!\ (?:handl|messag)) | ^[1-9]\d*\ issues?:
+    | \bBUILD\ FAIL(?:ED|URE)\b | \bERROR\ task\ failed | \bELIFECYCLE\b | ^make(?:\[\d+\])?:\ \*\*\*
+    | ^Traceback\ \(most\ recent\ call\ last\) | ^panic:\ | ^thread\ '.*'\ panicked | \[build\ failed\]
+    """
+)
+"""Lines that a checking command prints only when it fails."""
+
+_GIT_FAILURE = re.compile(r"(?m)^(?:fatal|error): |^ ! \[(?:remote )?rejected\]|^CONFLICT ")
+_NOT_FOUND = re.compile(
+    r"(?m)^(?:\(eval\):\d+: |(?:/\S*/)?(?:ba|z|da)?sh: (?:line )?\d*:? ?)"
+    r"(?:command not found: \S+|\S+: (?:command )?not found)"
+)
+_READ_ERROR = re.compile(
+    r"^(?:cat|sed|head|tail|[ef]?grep|rg|awk|wc|nl|less): .*(?:No such file|[Ii]s a directory|denied)"
+)
+_TRIVIAL = frozenset({"true", ":", "echo", "printf", "exit", "date", "pwd"})
+
+
+def judge(
+    parts: Sequence[Part], exit_code: int | None, outcome: Outcome, text: str, said: str = "", errors: str = ""
+) -> Verdict:
+    """Return how a run ended, from its exit code, its output and what the agent said right before it.
+
+    `errors` is standard error where it was recorded apart from `text`.
+    """
+    output = bare_output(text)
+    if outcome in {"rejected", "interrupted", "running"}:
+        return Verdict(outcome, False, error_line(output) if outcome == "interrupted" else "", output)
+    failed = exit_code not in (None, 0) or outcome in {"failed", "timeout"}
+    both = f"{output}\n{errors}" if errors else output
+    if failed:
+        if _CANCELLED.match(output) or (exit_code is None and _ABORTED.search(output[-400:])):
+            return Verdict("interrupted", False, "", output)
+        if outcome == "timeout" or (
+            exit_code in {None, 124} and _TIMED_OUT.search(output[:400] + "\n" + output[-400:])
+        ):
+            return Verdict("timeout", False, error_line(both), output)
+        expected = is_answer(parts, exit_code, both) or bool(ANNOUNCED.search(said[-400:]))
+        return Verdict("failed", expected, error_line(errors or output) or error_line(output), output)
+    if exit_code is None and outcome == "unknown":
+        return Verdict("unknown", False, error_line(both), output)
+    if hides_failure(parts, both):
+        return Verdict("failed", False, error_line(both), output, masked=True)
+    return Verdict("ok", False, "", output)
+
+
+def is_masking(parts: Sequence[Part]) -> bool:
+    """Say whether the exit code is that of something else than the command meant: a filter, `|| true`, `; echo`."""
+    if len(parts) < 2:
+        return False
+    piped = not has_pipefail(list(parts))
+    for index, part in enumerate(parts[1:], 1):
+        program = program_of(words_of(part.text))
+        if (part.before == "|" and piped and program in FILTERS) or (part.before == "||" and program in _TRIVIAL):
+            return True
+        if part.before == ";" and program in _TRIVIAL | FILTERS and index + 1 == len(parts):
+            return True
+    return False
+
+
+def hides_failure(parts: Sequence[Part], output: str) -> bool:
+    """Say whether exit 0 hides a failure: the output holds a failure's own words and the shell masks the exit code."""
+    if not is_masking(parts) or not output.strip():
+        return False
+    heads = [words_of(part.text) for part in parts if part.before != "|"]
+    checks = [words for words in heads if not is_reader(words) and not _is_query(words)]
+    if checks and _NOT_FOUND.search(output):
+        return True
+    for words in checks:
+        program = program_of(words)
+        if program in {"git", "gh"}:
+            if _GIT_FAILURE.search(output):
+                return True
+        elif (kind_of(words) != "other" or _runs_code(program)) and _FAILURE.search(output):
+            return True
+    return bool(heads) and not checks and _read_nothing(heads, output)
+
+
+def _is_query(words: Sequence[str]) -> bool:
+    return program_of(words) in {"npm", "pnpm", "yarn", "pip"} and any(
+        word in {"view", "info", "show", "search", "outdated", "ls", "list"} for word in words[1:2]
+    )
+
+
+def _runs_code(program: str) -> bool:
+    return program in {
+        "npm", "pnpm", "yarn", "npx", "node", "bun", "deno", "tsx", "mise", "just", "task", "cargo", "go", "mix",
+        "ruby", "php", "java", "uv", "poetry", "hatch", "dotnet", "swift", "bash", "sh", "gradlew", "mvnw",
+    } or program.startswith("python")  # fmt: skip
+
+
+def _read_nothing(heads: Sequence[Sequence[str]], output: str) -> bool:
+    """Say whether all that came of reading is the complaint that the one thing to read is not there."""
+    lines = [line for line in output.split("\n") if line.strip()]
+    if not all(_READ_ERROR.match(line) for line in lines):
+        return False
+    words = heads[-1]
+    return program_of(words) not in {"grep", "egrep", "fgrep", "rg"} or len(search_paths(words)) <= len(lines)

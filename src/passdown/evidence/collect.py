@@ -1,0 +1,93 @@
+"""Collect evidence: one pass over each session, the feedback log and git's facts, in memory that does not grow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import structs
+
+from passdown.evidence.reading import Reading
+from passdown.evidence.stages import Stages
+from passdown.model.evidence import Evidence, RepositoryFacts, SessionUse
+from passdown.model.session import AnyEvent, SessionRef
+from passdown.model.workbench import Workbench
+
+
+def collect_evidence(
+    repository: RepositoryFacts,
+    workbench: Workbench | None = None,
+    sessions: Iterable[tuple[SessionRef, Iterable[AnyEvent]]] = (),
+    *,
+    since: int | None = None,
+    primary: str = "",
+    test_command: str = "",
+) -> Evidence:
+    """Collect everything known about the work, each fact with its source.
+
+    Reads each session's events once, oldest session first. `since` (milliseconds) leaves out what happened up to then;
+    events without a time always count. `primary` is the id of the leading session, by default the newest.
+    """
+    stages = Stages(repository, workbench or Workbench(), since, test_command)
+    stages.read_feedback()
+    uses: list[SessionUse] = []
+    ordered = sorted(sessions, key=lambda pair: (_begun(pair[0]), pair[0].agent, pair[0].session_id))
+    for number, (ref, events) in enumerate(ordered, 1):
+        reading = Reading(stages, ref, number)
+        for event in events:
+            reading.take(event)
+        uses.append(reading.finish())
+    return _evidence(stages, _with_primary(uses, primary))
+
+
+def _begun(ref: SessionRef) -> int:
+    return ref.started_at if ref.started_at is not None else ref.modified_at or 0
+
+
+def _evidence(stages: Stages, sessions: tuple[SessionUse, ...]) -> Evidence:
+    stages.seen_at(stages.repository.head_at)
+    words, workbench = stages.words, stages.workbench
+    touches = stages.touches.finish()
+    evidence = Evidence(
+        repository=stages.repository,
+        workbench=workbench,
+        artifacts=workbench.artifacts,
+        sessions=sessions,
+        directives=words.directives(),
+        chains=stages.chains.finish(),
+        log_lines=len(workbench.feedback or ()),
+        tests=stages.tests.finish(stages.repository, {touch.path: touch.last_at for touch in touches}),
+        plan=stages.plan.finish(),
+        statements=words.statements(),
+        last_step=words.last_step(),
+        harness_summaries=words.harness_summaries(),
+        rejections=words.rejections(),
+        touches=touches,
+        interrupted_edit=stages.touches.interrupted_edit(),
+        findings=tuple(stages.findings),
+        as_of=stages.as_of,
+    )
+    return structs.replace(evidence, omitted=_omitted(stages))
+
+
+def _omitted(stages: Stages) -> dict[str, int]:
+    counted = {
+        "chains": stages.chains.omitted,
+        "runs": stages.chains.omitted_runs,
+        "tried_after": stages.chains.omitted_tried,
+        "touches": stages.touches.omitted,
+        "touches_outside": stages.touches.outside,
+        "plan": stages.plan.omitted,
+        "feedback_lines": stages.workbench.feedback_skipped,
+        **stages.words.omitted,
+    }
+    return {name: count for name, count in sorted(counted.items()) if count}
+
+
+def _with_primary(uses: list[SessionUse], primary: str) -> tuple[SessionUse, ...]:
+    """Mark the leading session: the one asked for, else the one whose events end last."""
+    if not uses:
+        return ()
+    chosen = next((index for index, use in enumerate(uses) if primary and use.session_id == primary), None)
+    if chosen is None:
+        chosen = max(range(len(uses)), key=lambda index: (uses[index].ended_at or 0, index))
+    return tuple(structs.replace(use, primary=index == chosen) for index, use in enumerate(uses))

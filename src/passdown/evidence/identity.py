@@ -1,0 +1,115 @@
+"""When two runs are runs of the same command: the same directory and the same words, whatever hides the output."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from passdown.evidence.kinds import FILTERS, Kind, is_reader, kind_of, program_of, words_of
+from passdown.evidence.places import Places
+from passdown.evidence.shell import Part, split_shell, unwrap_argv, without_redirections
+from passdown.model.command import command_text, normalize_command
+from passdown.model.identifier import content_id
+
+MAX_COMMAND = 1000
+"""Characters of a command that are kept; identity looks at all of it."""
+MAX_TOKENS = 64
+
+_SETUP = re.compile(r"^(?:export\s|set\s+[-+]|source\s|\.\s|unset\s|[A-Za-z_]\w*=\S*$|nvm use\b|pushd\s|shopt\s)")
+_CD = re.compile(r"^(?:cd|pushd)\s+(?:--\s+)?(.+)$", re.DOTALL)
+_TRIVIAL = re.compile(r"^(?:true|:|exit\b.*|echo\b.*|printf\b.*)$", re.DOTALL)
+
+
+class Identity(NamedTuple):
+    """What a run counts as. `key` is the chain's, `text` the command without `cd X &&` and output filters."""
+
+    key: str
+    text: str
+    cwd: str
+    tokens: tuple[str, ...]
+    kind: Kind
+    own: bool
+    parts: tuple[Part, ...]
+
+
+def identify(command: str, cwd: str, places: Places, argv: tuple[str, ...] = ()) -> Identity:
+    """Return the identity of a command run in `cwd` (absolute, or relative to the repository)."""
+    script = unwrap_argv(argv) if argv else None
+    text = script if script is not None else (command_text(list(argv)) if argv else command).strip()
+    parts = split_shell(text)
+    main, folder = _without_setup(parts, cwd, places)
+    main = _without_filters(main)
+    bare = _joined(main) or text
+    tokens = normalize_command(bare)
+    where = places.folder(folder)
+    kind = _kind(main)
+    own = _is_own(words_of(main[0].text)) if main else False
+    key = content_id("c-", where + "\x00" + "\x00".join(tokens))
+    return Identity(key, shorten(bare), where, shorten_tokens(tokens), kind, own, tuple(parts[:64]))
+
+
+def _is_own(words: tuple[str, ...]) -> bool:
+    """Say whether this is passdown itself, whose records are never evidence."""
+    if words[:1] in {("uvx",), ("pipx",)} or words[:3] == ("uv", "tool", "run"):
+        return "passdown" in words[1:4]
+    return program_of(words) in {"passdown", "passdown-hook"}
+
+
+def _without_setup(parts: list[Part], cwd: str, places: Places) -> tuple[list[Part], str]:
+    """Take leading `cd X`, `export`, `set` and `source` away; a `cd` moves the directory."""
+    index = 0
+    while index < len(parts) - 1 and parts[index + 1].before in {"&&", ";"}:
+        moved = _CD.match(parts[index].text)
+        if moved:
+            target = without_redirections(moved[1]).strip().strip("\"'")
+            cwd = places.absolute(target, cwd) if "$" not in target and target != "-" else cwd
+        elif not _SETUP.match(parts[index].text):
+            break
+        index += 1
+    return parts[index:], cwd
+
+
+def _without_filters(parts: list[Part]) -> list[Part]:
+    """Take trailing `| tail`, `|| true` and `; echo done` away, unless the command is about showing text anyway."""
+    kept = list(parts)
+    if not kept or is_reader(words_of(kept[0].text)):
+        return kept
+    while len(kept) > 1:
+        last = kept[-1]
+        if (last.before == "|" and program_of(words_of(last.text)) in FILTERS) or (
+            last.before in {"||", ";"} and _TRIVIAL.match(last.text)
+        ):
+            kept.pop()
+        else:
+            break
+    kept[-1] = kept[-1]._replace(text=without_redirections(kept[-1].text))
+    return kept
+
+
+def _joined(parts: list[Part]) -> str:
+    pieces: list[str] = []
+    for index, part in enumerate(parts):
+        if index:
+            pieces.append("; " if part.before == ";" else f" {part.before} ")
+        pieces.append(part.text)
+    return "".join(pieces)
+
+
+_ORDER: dict[Kind, int] = {"test": 0, "build": 1, "lint": 2, "edit": 3, "vcs": 4, "other": 5, "search": 6}
+
+
+def _kind(parts: list[Part]) -> Kind:
+    kinds = [kind_of(words_of(part.text)) for part in parts[:16]]
+    return min(kinds, key=_ORDER.__getitem__, default="other")
+
+
+def shorten(text: str, limit: int = MAX_COMMAND) -> str:
+    """Return a text cut to its beginning, with an ellipsis where something is missing."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def shorten_tokens(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Return tokens bounded in number and length."""
+    if len(tokens) <= MAX_TOKENS and all(len(token) <= MAX_COMMAND for token in tokens):
+        return tokens
+    return tuple(shorten(token, 200) for token in tokens[:MAX_TOKENS])

@@ -1,0 +1,198 @@
+"""What sort of command a simple command is: tables of programs, and what they are run for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from passdown.model.command import normalize_command
+
+Kind = Literal["test", "build", "lint", "vcs", "edit", "search", "other"]
+
+
+def _table(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+FILTERS = _table("tail head grep egrep fgrep rg cat tee less more sed sort uniq awk cut tr wc fold column nl jq ts")
+"""Programs that, behind a pipe, only show less of what another one said."""
+
+READERS = _table(
+    "cat sed head tail nl less more awk jq yq wc sort uniq cut tr xxd od strings file column "
+    "grep egrep fgrep rg ag ack ls tree find fd stat du df echo printf pwd cd env date whoami uname md5 md5sum shasum "
+    "sha256sum basename dirname realpath readlink which type command hash id ps pgrep true : test [ [[ export set curl "
+    "wget sleep history"
+)
+"""Programs that show something and change nothing; what they print is content, not their own verdict."""
+
+_TEST = _table(
+    "pytest py.test nosetests nose2 unittest tox nox jest vitest mocha ava tap rspec phpunit pest ctest cypress behave "
+    "robot karma busted bats gotestsum ginkgo nextest minitest"
+)
+_LINT = _table(
+    "ruff flake8 pylint mypy pyright basedpyright eslint oxlint biome tsc tsgo golangci-lint rubocop shellcheck "
+    "prettier black isort gofmt actionlint pre-commit stylelint ktlint swiftlint staticcheck clang-tidy markdownlint "
+    "mypy.stubtest credo standardrb hadolint yamllint"
+)
+_BUILD = _table(
+    "make gmake cmake ninja webpack vite rollup esbuild tsup gcc g++ clang rustc javac msbuild meson bazel docker "
+    "pip pip3 bundle gem poetry conda brew apt apt-get apk"
+)
+_EDIT = _table("mv rm cp mkdir rmdir touch tee patch truncate chmod chown ln install dd rsync")
+_SEARCH = _table("grep egrep fgrep rg ag ack find fd ls tree cat head tail sed awk jq wc nl less more stat which")
+_VCS = _table("git gh hub glab jj hg svn")
+
+_RUNNERS = _table(
+    "npm pnpm yarn bun make gmake just task mise invoke inv hatch rake composer lein sbt stack cabal bazel nx turbo "
+    "lerna rails meson ninja mage pdm rye mvn mvnw gradle gradlew dotnet mix swift flutter dart zig deno xcodebuild "
+    "cargo go node ember moon earthly"
+)
+_TEST_WORD = re.compile(
+    r"(?:tests?|specs?|nextest|--test|verify|integrationTest)(?:[:_\-./].*)?|.*[:_-]tests?(?:[:_-].*)?"
+)
+_CHECK_WORD = re.compile(
+    r"(?:lint|fmt|format|check|check-types|typecheck|type-check|types|clippy|vet|credo|dialyzer|validate)(?:[:_\-].*)?"
+    r"|.*[:_-](?:lint|check|typecheck|format)"
+)
+_BUILD_WORD = re.compile(
+    r"(?:build|compile|install|ci|add|i|package|bundle|deps\.get|sync|restore|assemble|generate)(?:[:_\-].*)?"
+)
+_TEST_FILE = re.compile(r"(?:.*/)?(?:run_?)?tests?(?:[_-]\w+)?\.(?:py|sh|js|mjs|ts|rb|pl)|(?:.*/)?\w+_test\.(?:py|rb)")
+_PREFIXES = frozenset({"sudo", "nice", "nohup", "stdbuf", "xvfb-run", "bundle", "exec", "time", "caffeinate"})
+_GIT_READS = _table(
+    "status log diff show blame grep ls-files ls-tree ls-remote rev-parse rev-list cat-file branch remote reflog "
+    "describe config fsck for-each-ref merge-base name-rev shortlog whatchanged check-ignore count-objects var"
+)
+_GIT_MOVES = frozenset({
+    "checkout", "switch", "merge", "pull", "reset", "rebase", "restore", "cherry-pick", "revert", "apply", "am", "mv",
+    "rm", "clean",
+})  # fmt: skip
+_GH_READS = _table("view list status diff checks watch api search")
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a simple command that say what it is: no wrappers, no `sudo`, no `timeout 60`, no `xargs`."""
+    words = list(normalize_command(text))
+    for _ in range(4):
+        if not words:
+            break
+        if words[0] in _PREFIXES and len(words) > 1:
+            words = words[2:] if words[:2] == ["bundle", "exec"] else words[1:] if words[0] != "bundle" else words
+            if words and words[0] == "bundle":
+                break
+        elif words[0] in {"timeout", "gtimeout"}:
+            rest = [index for index, word in enumerate(words[1:], 1) if not word.startswith("-")]
+            words = words[rest[1] :] if len(rest) > 1 else words[:1]
+            if len(rest) <= 1:
+                break
+        elif words[0] == "xargs":
+            rest = [index for index, word in enumerate(words[1:], 1) if not word.startswith("-") and not word.isdigit()]
+            if not rest:
+                break
+            words = words[rest[0] :]
+        else:
+            break
+        words = list(normalize_command(words))
+    return tuple(words)
+
+
+def program_of(words: Sequence[str]) -> str:
+    """Return the name of the program: the last part of its path, the module behind `python -m`."""
+    if not words:
+        return ""
+    name = words[0].rstrip("/").rpartition("/")[2].rpartition("\\")[2].removesuffix(".exe").removesuffix(".cmd")
+    if re.fullmatch(r"python[\d.]*|py", name) and len(words) > 2 and words[1] == "-m":
+        return words[2]
+    return name
+
+
+def kind_of(words: Sequence[str]) -> Kind:
+    """Return what sort of command these words are."""
+    program = program_of(words)
+    arguments = [word for word in words[1:] if not word.startswith("-")][:4]
+    if _is_test(program, words, arguments):
+        return "test"
+    if program in _LINT or (program == "git" and "--check" in words):
+        return "lint"
+    if program in _RUNNERS and arguments:
+        named = _after_run(arguments)
+        if _CHECK_WORD.fullmatch(named):
+            return "lint"
+        if _BUILD_WORD.fullmatch(named):
+            return "build"
+    if program in _VCS:
+        return "search" if program == "git" and arguments[:1] == ["grep"] else "vcs"
+    if program in _EDIT or (program in {"sed", "perl"} and any(re.match(r"-[a-z]*i", word) for word in words[1:])):
+        return "edit"
+    if program in _BUILD or (program in {"uv", "next", "npm", "pnpm", "yarn"} and _builds(arguments)):
+        return "build"
+    return "search" if program in _SEARCH else "other"
+
+
+def _builds(arguments: list[str]) -> bool:
+    return bool(arguments) and bool(_BUILD_WORD.fullmatch(arguments[0]))
+
+
+def _after_run(arguments: list[str]) -> str:
+    return arguments[1] if arguments[0] in {"run", "run-script", "exec", "x"} and len(arguments) > 1 else arguments[0]
+
+
+def _is_test(program: str, words: Sequence[str], arguments: list[str]) -> bool:
+    if program in _TEST:
+        return True
+    if program == "playwright":
+        return arguments[:1] == ["test"]
+    if program in {"go", "cargo", "dotnet", "mix", "swift", "flutter", "dart", "deno", "bun", "zig"}:
+        named = _after_run(arguments) if arguments else ""
+        return named in {"test", "t", "nextest", "tests"} or (program == "bun" and bool(_TEST_WORD.fullmatch(named)))
+    if program == "node":
+        return "--test" in words[:4]
+    if program in {"make", "gmake", "ninja"}:
+        return any(_TEST_WORD.fullmatch(word) or word == "check" for word in arguments)
+    if program in {"mvn", "mvnw", "gradle", "gradlew", "rake", "bazel", "xcodebuild", "just", "task", "mise", "sbt"}:
+        return any(_TEST_WORD.fullmatch(word) for word in arguments)
+    if program in _RUNNERS and arguments:
+        return _names_test(arguments, words)
+    if program in {"manage.py", "django"} or (len(words) > 1 and words[1].endswith("manage.py")):
+        return "test" in arguments
+    if re.fullmatch(r"python[\d.]*|py|bash|sh|ruby|tsx|ts-node|perl", program):
+        return bool(arguments) and bool(_TEST_FILE.fullmatch(arguments[0]))
+    return bool(words) and bool(_TEST_FILE.fullmatch(words[0]))
+
+
+def _names_test(arguments: list[str], words: Sequence[str]) -> bool:
+    if _TEST_WORD.fullmatch(_after_run(arguments)) or arguments[0] == "t":
+        return True
+    scoped = any(word in {"--filter", "-F", "-w", "--workspace", "-C", "--prefix", "--cwd"} for word in words)
+    return scoped and any(_TEST_WORD.fullmatch(word) for word in arguments[:3])
+
+
+def is_reader(words: Sequence[str]) -> bool:
+    """Say whether the command only shows something, so that failure words in its output are content."""
+    program = program_of(words)
+    arguments = [word for word in words[1:] if not word.startswith("-")]
+    if program == "git":
+        named = next((word for word in arguments if word in _GIT_READS or not _is_path(word)), "")
+        return named in _GIT_READS and "--check" not in words
+    if program == "gh":
+        return any(word in _GH_READS for word in arguments[:2])
+    if program == "sed":
+        return not any(re.match(r"-[a-z]*i", word) for word in words[1:])
+    return program in READERS or program in {"bd", "docker", "kubectl", "journalctl", "tmux"}
+
+
+def _is_path(word: str) -> bool:
+    return "/" in word or word.startswith((".", "~"))
+
+
+def changes_tree(words: Sequence[str]) -> bool:
+    """Say whether the command changes the files of the tree: an edit by hand, or git moving the checkout."""
+    program = program_of(words)
+    arguments = [word for word in words[1:] if not word.startswith("-")]
+    if program == "git":
+        named = next((word for word in arguments if not _is_path(word)), "")
+        return named in _GIT_MOVES or (named == "stash" and "list" not in arguments)
+    return program in {"mv", "rm", "patch"} or (
+        program in {"sed", "perl"} and any(re.match(r"-[a-z]*i", word) for word in words[1:])
+    )

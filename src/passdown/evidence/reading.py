@@ -1,0 +1,256 @@
+"""One session on its way through the stages: each event reaches those that care about its type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from passdown.evidence.identity import identify
+from passdown.evidence.output import one_line
+from passdown.evidence.runs import Finished, SessionRuns
+from passdown.evidence.stages import LATEST, Stages
+from passdown.evidence.tests import is_relevant
+from passdown.evidence.touches import CHANGES, Edited
+from passdown.model.evidence import Rejection, SessionUse, Source
+from passdown.model.finding import Finding
+from passdown.model.session import (
+    AnyEvent,
+    AssistantMessage,
+    Compaction,
+    Interruption,
+    ModelChange,
+    PlanUpdate,
+    SessionEnd,
+    SessionRef,
+    SessionStart,
+    Title,
+    ToolCall,
+    ToolResult,
+    Unknown,
+    Usage,
+    UserMessage,
+    WorkspaceChange,
+)
+
+MAX_MODELS = 64
+MAX_CALLS = 512
+
+
+class Reading:
+    """One session on its way through the stages."""
+
+    def __init__(self, stages: Stages, ref: SessionRef, number: int) -> None:
+        self.all = stages
+        self.ref = ref
+        self.number = number
+        self.session_id = ref.session_id
+        self.cwd = ref.cwd
+        self.title = ref.title
+        self.parent_id = ref.parent_id
+        self.runs = SessionRuns(ref.session_id, stages.places)
+        self.said = ""
+        self.events = 0
+        self.unknown = 0
+        self.records = 0
+        self.compactions = 0
+        self.first: int | None = None
+        self.last: int | None = None
+        self.models: set[str] = set()
+        self.calls: dict[str, str] = {}
+        self.latest_call = ""
+        self.just_refused = False
+        stages.places.learn(ref.cwd)
+
+    def _source(self, event: AnyEvent) -> Source:
+        return Source(kind="session", path=self.session_id, line=event.line)
+
+    def take(self, event: AnyEvent) -> None:
+        """Hand one event to the stages."""
+        if isinstance(event, SessionEnd):
+            self.records += event.records
+            return
+        if isinstance(event, Unknown):
+            self.unknown += 1
+            return
+        if event.copied and not isinstance(event, SessionStart):
+            return
+        if event.at is not None and 0 < event.at < LATEST:
+            self.first = event.at if self.first is None else min(self.first, event.at)
+            self.last = event.at if self.last is None else max(self.last, event.at)
+        handler = _HANDLERS.get(type(event))
+        if handler is not None:
+            handler(self, event)
+        elif self.all.counts(event.at):
+            self.events += 1
+
+    def _used(self, event: AnyEvent) -> None:
+        self.events += 1
+        self.all.seen_at(event.at)
+
+    def _start(self, event: SessionStart) -> None:
+        self.session_id = self.session_id or event.session_id
+        self.runs = SessionRuns(self.session_id, self.all.places)
+        self.parent_id = self.parent_id or event.parent_id
+        self._move(event)
+
+    def _move(self, event: SessionStart | WorkspaceChange) -> None:
+        if event.cwd and not event.agent_id:
+            self.cwd = event.cwd[:4096]
+            self.all.places.learn(self.cwd)
+
+    def _user(self, event: UserMessage) -> None:
+        self.just_refused = False
+        if self.all.counts(event.at) and self.all.words.user(event, self._source(event)):
+            self._used(event)
+
+    def _assistant(self, event: AssistantMessage) -> None:
+        self._see_model(event.model)
+        if not event.reasoning:
+            self.said = f"{self.said} {event.text[-800:]}"[-800:]
+        if self.all.counts(event.at):
+            self.all.words.assistant(event, self._source(event))
+            self.events += 1
+
+    def _call(self, event: ToolCall) -> None:
+        self.just_refused = False
+        own = event.action == "run" and identify(event.command, self.cwd, self.all.places).own
+        if not event.agent_id:
+            self.all.words.acted(own=own)
+        if own:
+            return
+        self._remember(event)
+        if event.action in CHANGES:
+            self.all.touches.call(event, self.cwd, self._source(event))
+        for finished in self.runs.call(event, self.cwd, self.said):
+            self._add_run(finished)
+
+    def _remember(self, event: ToolCall) -> None:
+        what = event.command if event.action == "run" else " ".join((event.tool, *event.paths[:2]))
+        self.latest_call = one_line(what, 200)
+        self.calls[event.call_id] = self.latest_call
+        if len(self.calls) > MAX_CALLS:
+            self.calls.pop(next(iter(self.calls)))
+
+    def _add_run(self, finished: Finished) -> None:
+        if self.all.counts(finished.run.at):
+            self.events += 1
+            self.all.add_run(finished, self.number)
+
+    def _result(self, event: ToolResult) -> None:
+        self.said = ""
+        what = self.calls.pop(event.call_id, "")
+        if event.outcome in {"rejected", "interrupted"} and what and self.all.counts(event.at):
+            self._refused(event, what)
+        edited = self.all.touches.result(event)
+        if edited is not None:
+            self._edited(edited)
+            return
+        finished = self.runs.result(event)
+        if finished is not None:
+            self._add_run(finished)
+
+    def _refused(self, event: ToolResult, what: str) -> None:
+        kind: Literal["rejected", "interrupted"] = "rejected" if event.outcome == "rejected" else "interrupted"
+        if kind == "interrupted" and "tool call errored" in event.text[:200]:
+            return
+        reason = event.reason.strip()[:600]
+        self.all.words.rejection(
+            Rejection(what=what, kind=kind, reason=reason, at=event.at, source=self._source(event))
+        )
+        self._used(event)
+        self.just_refused = True
+
+    def _edited(self, edited: Edited) -> None:
+        if not self.all.counts(edited.at) or not edited.paths:
+            return
+        self.events += 1
+        clock = self.all.chains.doings.note(f"{edited.action} {', '.join(edited.paths[:2])}" if edited.changed else "")
+        if edited.changed and edited.active:
+            self.all.seen_at(edited.at)
+            if any(is_relevant(path) for path in edited.paths):
+                self.all.tests.changed(clock, edited.at)
+
+    def _see_model(self, model: str) -> None:
+        if model and len(self.models) < MAX_MODELS:
+            self.models.add(model)
+
+    def _usage(self, event: Usage) -> None:
+        self._see_model(event.model)
+
+    def _compaction(self, event: Compaction) -> None:
+        self.compactions += not event.micro
+        if self.all.counts(event.at):
+            self.all.words.compaction(event, self._source(event))
+            self._used(event)
+
+    def _plan(self, event: PlanUpdate) -> None:
+        if self.all.counts(event.at):
+            self.all.plan.update(event, self._source(event))
+            self._used(event)
+
+    def _model(self, event: ModelChange) -> None:
+        self._see_model(event.model)
+
+    def _interruption(self, event: Interruption) -> None:
+        if not self.all.counts(event.at) or self.just_refused:
+            self.just_refused = False
+            return
+        what = self.latest_call if event.during_tool and self.latest_call else "the agent's answer"
+        self.all.words.rejection(
+            Rejection(
+                what=what,
+                kind="interrupted",
+                reason=event.reason.strip()[:600],
+                at=event.at,
+                source=self._source(event),
+            )
+        )
+        self._used(event)
+
+    def _name(self, event: Title) -> None:
+        self.title = event.title[:300]
+
+    def finish(self) -> SessionUse:
+        """Close the session and say what it gave."""
+        for finished in self.runs.finish():
+            self._add_run(finished)
+        self.all.touches.end_session()
+        self.all.words.end_session()
+        if self.unknown:
+            self.all.findings.append(
+                Finding(
+                    code="session.unread_records",
+                    severity="warn" if self.unknown * 50 > max(self.records, 1) else "info",
+                    detail=f"{self.unknown} of {self.records} records are in no form that is known of {self.ref.agent}",
+                    where=self.session_id,
+                )
+            )
+        return SessionUse(
+            agent=self.ref.agent,
+            session_id=self.session_id,
+            title=self.title,
+            events=self.events,
+            unknown=self.unknown,
+            records=self.records,
+            compactions=self.compactions,
+            started_at=self.first,
+            ended_at=self.last,
+            parent_id=self.parent_id,
+            models=len(self.models),
+        )
+
+
+_HANDLERS: dict[type, Callable[[Reading, Any], None]] = {
+    SessionStart: Reading._start,
+    WorkspaceChange: Reading._move,
+    UserMessage: Reading._user,
+    AssistantMessage: Reading._assistant,
+    ToolCall: Reading._call,
+    ToolResult: Reading._result,
+    Usage: Reading._usage,
+    Compaction: Reading._compaction,
+    PlanUpdate: Reading._plan,
+    ModelChange: Reading._model,
+    Interruption: Reading._interruption,
+    Title: Reading._name,
+}

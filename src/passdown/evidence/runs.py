@@ -1,0 +1,206 @@
+"""Command runs, one record wherever they come from: a session's calls with their results, or a feedback log's rows."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from passdown.evidence.classify import Result, Verdict, judge
+from passdown.evidence.identity import Identity, identify
+from passdown.evidence.output import MAX_TAIL, one_line, tail_of
+from passdown.evidence.places import Places
+from passdown.model.evidence import CommandRun, Source
+from passdown.model.session import Outcome, ToolCall, ToolResult
+from passdown.model.workbench import FeedbackRow
+
+MAX_PENDING = 512
+"""Calls waiting for their result; the oldest beyond that counts as never answered."""
+MAX_SAID = 400
+
+_BACKGROUND = re.compile(
+    r"(?:session ID|cell ID|running in (?:the )?background with ID:?|Background task(?: started)? with ID:?)"
+    r"\s+([\w.-]{1,80})"
+)
+_BACKGROUND_KEYS = ("session_id", "bash_id", "shell_id", "task_id", "process_id", "cell_id", "id")
+
+
+class Finished(NamedTuple):
+    """A run with its identity and, for tests, what it printed. `state` is False for a rewound run."""
+
+    run: CommandRun
+    identity: Identity
+    output: str
+    state: bool
+
+
+class _Pending(NamedTuple):
+    identity: Identity
+    at: int | None
+    source: Source
+    said: str
+    active: bool
+    call_id: str
+
+
+class SessionRuns:
+    """Pairs the calls of one session that run a command with their results, however far apart they stand."""
+
+    def __init__(self, session_id: str, places: Places) -> None:
+        self._session_id = session_id
+        self._places = places
+        self._pending: dict[str, _Pending] = {}
+        self._running: dict[str, _Pending] = {}
+        self._follows: dict[str, str] = {}
+
+    def call(self, event: ToolCall, cwd: str, said: str) -> list[Finished]:
+        """Take note of a call; returns calls that were given up waiting for."""
+        follows = self._followed(event)
+        if follows is not None:
+            self._follows[event.call_id] = follows
+            if len(self._follows) > MAX_PENDING:
+                self._follows.pop(next(iter(self._follows)))
+            return []
+        if event.action != "run" or not event.command.strip():
+            return []
+        identity = identify(event.command, self._places.absolute(event.cwd, cwd) if event.cwd else cwd, self._places)
+        if identity.own:
+            return []
+        source = Source(kind="session", path=self._session_id, line=event.line)
+        known = self._pending.pop(event.call_id, None)
+        self._pending[event.call_id] = _Pending(
+            identity, event.at, source, said[-MAX_SAID:], event.active, event.call_id
+        )
+        given_up = [known] if known else []
+        while len(self._pending) > MAX_PENDING:
+            given_up.append(self._pending.pop(next(iter(self._pending))))
+        return [_unanswered(pending) for pending in given_up]
+
+    def _followed(self, event: ToolCall) -> str | None:
+        """Return the background id that a call asks about (`write_stdin`, `BashOutput` and their like)."""
+        if not self._running or event.command.strip():
+            return None
+        for key in _BACKGROUND_KEYS:
+            value = event.arguments.get(key)
+            if isinstance(value, (str, int)) and str(value) in self._running:
+                return str(value)
+        return None
+
+    def result(self, event: ToolResult) -> Finished | None:
+        """Return the run that a result ends; None when it belongs to no command, or the command goes on running."""
+        pending = self._pending.pop(event.call_id, None)
+        if pending is None:
+            return self._late_result(event)
+        if event.outcome == "running":
+            match = _BACKGROUND.search(event.text[:2000])
+            self._running[match[1] if match else event.call_id] = pending
+            if len(self._running) > MAX_PENDING:
+                return _still_running(self._running.pop(next(iter(self._running))))
+            return None
+        return _finish(pending, event)
+
+    def _late_result(self, event: ToolResult) -> Finished | None:
+        background = self._follows.pop(event.call_id, event.call_id)
+        known = self._running.get(background)
+        if known is None or event.outcome == "running" or (event.exit_code is None and event.call_id != known.call_id):
+            return None
+        return _finish(self._running.pop(background), event)
+
+    def finish(self) -> list[Finished]:
+        """Return, at the end of the log, the calls without a result and those still running."""
+        rest = [_unanswered(pending) for pending in self._pending.values()]
+        rest += [_still_running(pending) for pending in self._running.values()]
+        self._pending, self._running = {}, {}
+        return rest
+
+
+def _finish(pending: _Pending, event: ToolResult) -> Finished:
+    verdict = judge(pending.identity.parts, event.exit_code, event.outcome, event.text, pending.said)
+    failed = verdict.result != "ok" and not verdict.expected
+    run = _record(
+        pending.identity,
+        verdict,
+        exit_code=None if verdict.masked else event.exit_code,
+        at=event.at if event.at is not None else pending.at,
+        source=pending.source,
+        duration=event.duration_ms,
+        stdout=tail_of(verdict.output) if failed else "",
+    )
+    return Finished(run, pending.identity, verdict.output, pending.active and event.active)
+
+
+def _unanswered(pending: _Pending) -> Finished:
+    return _without_result(pending, "unknown")
+
+
+def _still_running(pending: _Pending) -> Finished:
+    return _without_result(pending, "running")
+
+
+def _without_result(pending: _Pending, result: Result) -> Finished:
+    verdict = Verdict(result, False, "", "")
+    run = _record(pending.identity, verdict, exit_code=None, at=pending.at, source=pending.source)
+    return Finished(run, pending.identity, "", pending.active)
+
+
+def _record(
+    identity: Identity,
+    verdict: Verdict,
+    *,
+    exit_code: int | None,
+    at: int | None,
+    source: Source,
+    duration: int | None = None,
+    stdout: str = "",
+    stderr: str = "",
+    note: str = "",
+    ids: tuple[str, str] = ("", ""),
+) -> CommandRun:
+    return CommandRun(
+        command=identity.text,
+        tokens=identity.tokens,
+        cwd=identity.cwd,
+        exit=exit_code,
+        result=verdict.result,
+        expected=verdict.expected,
+        at=at,
+        duration_ms=duration,
+        error_line=verdict.error_line,
+        stdout_tail=stdout,
+        stderr_tail=stderr,
+        note=note,
+        source=source,
+        command_id=ids[0],
+        parent_command_id=ids[1],
+        kind=identity.kind,
+    )
+
+
+def feedback_run(row: FeedbackRow, places: Places) -> Finished | None:
+    """Return a feedback row as a run; None for passdown's own commands. A missing exit code is never a success."""
+    identity = identify(row.command, row.cwd, places, row.argv)
+    if identity.own:
+        return None
+    verdict = judge(identity.parts, row.exit_code, _outcome(row), row.stdout_tail, row.agent_note, row.stderr_tail)
+    failed = verdict.result != "ok" and not verdict.expected
+    if failed and row.error and not verdict.error_line:
+        verdict = verdict._replace(error_line=one_line(row.error))
+    ended = row.started_at + (row.duration_ms or 0) if row.started_at is not None else None
+    run = _record(
+        identity,
+        verdict,
+        exit_code=None if verdict.masked else row.exit_code,
+        at=ended,
+        source=Source(kind="artifact", path=row.path, line=row.line),
+        duration=row.duration_ms,
+        stdout=tail_of(row.stdout_tail, MAX_TAIL) if failed else "",
+        stderr=tail_of(row.stderr_tail, MAX_TAIL) if failed else "",
+        note=row.agent_note[:MAX_SAID],
+        ids=(row.command_id, row.parent_command_id),
+    )
+    return Finished(run, identity, f"{row.stdout_tail}\n{row.stderr_tail}", True)
+
+
+def _outcome(row: FeedbackRow) -> Outcome:
+    if row.exit_code is None:
+        return "timeout" if re.search(r"(?i)time(?:d)?[ _-]?out", row.error) else "unknown"
+    return "ok" if row.exit_code == 0 else "failed"

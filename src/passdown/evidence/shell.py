@@ -1,0 +1,139 @@
+"""A shell line pulled apart just far enough to see which commands it runs and whose exit code counts."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+MAX_SCANNED = 16_384
+"""Characters of a command that are looked at; what follows stays part of the last piece."""
+MAX_PARTS = 64
+
+_SPECIAL = re.compile(r"""['"\\`|&;\n()#]|(?<!<)<<(?!<)-?[ \t]*(['"]?)([A-Za-z_]\w*)\1""")
+_REDIRECTION = re.compile(r"(?:\s+|(?<=\s))(?:[12&]?>{1,2}\s*(?:&[12-]|[^\s;|&<>()'\"]+))\s*$")
+_WRAPPER_ARGV = re.compile(r"^(?:/\S*/)?(?:ba|z|da)?sh$")
+
+
+class Part(NamedTuple):
+    """One simple command, and the operator before it: empty for the first, `&&`, `||`, `|` or `;`."""
+
+    text: str
+    before: str
+
+
+def split_shell(command: str) -> list[Part]:
+    """Return the simple commands of a shell text. Quotes, subshells, here-documents and comments stay whole."""
+    parts: list[Part] = []
+    start, position, before = 0, 0, ""
+    end = min(len(command), MAX_SCANNED)
+    depth = 0
+    heredocs: list[str] = []
+
+    def cut(stop: int, resume: int, operator: str) -> int:
+        nonlocal before
+        text = command[start:stop].strip()
+        if text:
+            parts.append(Part(text, before))
+            before = operator
+        elif operator == ";" and before not in {"&&", "||", "|"}:
+            before = operator if parts else ""
+        return resume
+
+    while len(parts) < MAX_PARTS and (match := _SPECIAL.search(command, position, end)):
+        at, mark = match.start(), match.group()[0]
+        position = match.end()
+        if mark == "\\":
+            position = at + 2
+        elif mark in "'\"`":
+            position = _closing(command, at, mark, end)
+        elif mark == "(":
+            depth += 1
+        elif mark == ")":
+            depth = max(0, depth - 1)
+        elif mark == "<":
+            heredocs.append(match.group(2))
+        elif mark == "#":
+            if at == 0 or command[at - 1] in " \t\n;&|":
+                position = _line_end(command, at, end)
+                if not command[start:at].strip():
+                    start = position
+        elif depth:
+            continue
+        elif mark == "\n":
+            if heredocs:
+                position = _after_heredocs(command, position, heredocs, end)
+                heredocs = []
+            start = cut(at if position == at + 1 else position, position, ";")
+        else:
+            operator, width = _operator(command, at)
+            if operator:
+                position = at + width
+                start = cut(at, position, operator)
+    tail = command[start:].strip()
+    if tail:
+        parts.append(Part(tail, before))
+    return parts
+
+
+def _operator(command: str, at: int) -> tuple[str, int]:
+    """Return the operator at a position and its width; an empty one where the character belongs to a redirection."""
+    two = command[at : at + 2]
+    if two in {"&&", "||", ";;", "|&"}:
+        return {";;": ";", "|&": "|"}.get(two, two), 2
+    if command[at] == "&":
+        if two == "&>" or (at and command[at - 1] in "<>"):
+            return "", 1
+        return ";", 1
+    return command[at], 1
+
+
+def _closing(command: str, at: int, mark: str, end: int) -> int:
+    position = at + 1
+    while (position := command.find(mark, position, end)) >= 0:
+        if mark == "'" or not _escaped(command, position):
+            return position + 1
+        position += 1
+    return end
+
+
+def _escaped(command: str, position: int) -> bool:
+    count = 0
+    while position - count - 1 >= 0 and command[position - count - 1] == "\\":
+        count += 1
+    return count % 2 == 1
+
+
+def _line_end(command: str, at: int, end: int) -> int:
+    found = command.find("\n", at, end)
+    return end if found < 0 else found
+
+
+def _after_heredocs(command: str, position: int, words: list[str], end: int) -> int:
+    for word in words:
+        found = re.compile(rf"^[ \t]*{word}[ \t]*$", re.MULTILINE).search(command, position, end)
+        if not found:
+            return end
+        position = min(found.end() + 1, end)
+    return position
+
+
+def without_redirections(text: str) -> str:
+    """Return a simple command without the redirections at its end (`2>&1`, `>/dev/null`)."""
+    for _ in range(4):
+        shorter = _REDIRECTION.sub("", text)
+        if shorter == text:
+            break
+        text = shorter
+    return text
+
+
+def has_pipefail(parts: list[Part]) -> bool:
+    """Say whether the text switches `pipefail` on, so that no stage of a pipe hides a failure."""
+    return any(part.text.startswith("set ") and "pipefail" in part.text for part in parts[:3])
+
+
+def unwrap_argv(argv: list[str] | tuple[str, ...]) -> str | None:
+    """Return the script inside `bash -lc SCRIPT`, None for any other argument list."""
+    if len(argv) == 3 and _WRAPPER_ARGV.match(argv[0]) and re.fullmatch(r"-[a-z]*c", argv[1]):
+        return argv[2]
+    return None

@@ -1,0 +1,82 @@
+"""The stages of evidence side by side, and what they share: the window of time, the clock, the places."""
+
+from __future__ import annotations
+
+from passdown.evidence.chains import Chains
+from passdown.evidence.identity import identify
+from passdown.evidence.kinds import changes_tree, words_of
+from passdown.evidence.links import Links
+from passdown.evidence.places import Places
+from passdown.evidence.plan import Plan
+from passdown.evidence.runs import Finished, feedback_run
+from passdown.evidence.tests import Tests, declared_commands
+from passdown.evidence.touches import Touches
+from passdown.evidence.words import Words
+from passdown.model.evidence import RepositoryFacts
+from passdown.model.finding import Finding
+from passdown.model.workbench import Workbench
+
+LATEST = 4_102_444_800_000
+"""Times after this (the year 2100, in milliseconds) are broken clocks, not evidence."""
+
+
+class Stages:
+    """All stages. `since` bounds what counts, None for everything."""
+
+    def __init__(self, repository: RepositoryFacts, workbench: Workbench, since: int | None, test_command: str) -> None:
+        self.repository = repository
+        self.workbench = workbench
+        self.since = since
+        self.places = Places(repository.root, [worktree.path for worktree in repository.worktrees])
+        criteria = declared_commands(workbench, test_command)
+        self.tests = Tests(criteria, self.places)
+        self.chains = Chains(_acceptance(workbench, test_command, self.places))
+        self.words = Words()
+        self.touches = Touches(self.places)
+        self.plan = Plan()
+        self.findings: list[Finding] = []
+        self.as_of: int | None = None
+
+    def seen_at(self, at: int | None) -> None:
+        """Take note of a time of evidence."""
+        if at is not None and 0 < at < LATEST:
+            self.as_of = at if self.as_of is None else max(self.as_of, at)
+
+    def counts(self, at: int | None) -> bool:
+        """Say whether something of this time lies in the window."""
+        return self.since is None or at is None or at > self.since
+
+    def read_feedback(self) -> None:
+        """Feed the rows of the feedback log."""
+        rows = self.workbench.feedback or ()
+        links = Links(rows)
+        for row in rows:
+            finished = feedback_run(row, self.places)
+            if finished is None or not self.counts(finished.run.at):
+                continue
+            chain, truncated = links.parent_chain(row)
+            links.remember(row, self.add_run(finished, 0, key=chain, truncated=truncated))
+
+    def add_run(self, finished: Finished, log: int, *, key: str = "", truncated: bool = False) -> str:
+        """Feed one run of log number `log` (0 is the feedback log); returns the key of its chain."""
+        key = self.chains.add(finished, log, key=key, truncated=truncated)
+        clock = self.chains.doings.clock
+        self.seen_at(finished.run.at)
+        self.tests.add(finished, key, clock, from_session=log > 0)
+        if finished.state and finished.run.result in {"ok", "unknown", "failed"} and _moves_tree(finished):
+            self.tests.changed(clock, finished.run.at)
+        return key
+
+
+def _acceptance(workbench: Workbench, test_command: str, places: Places) -> list[tuple[str, ...]]:
+    """Return the normal forms of every command that some part of the project calls acceptance."""
+    texts = [test_command, workbench.verification_command]
+    if workbench.contract is not None:
+        texts += workbench.contract.acceptance_criteria
+    for task in (*workbench.features, *workbench.tasks):
+        texts += task.acceptance
+    return [identify(text, "", places).tokens for text in texts if text.strip()]
+
+
+def _moves_tree(finished: Finished) -> bool:
+    return any(changes_tree(words_of(part.text)) for part in finished.identity.parts[:16])

@@ -1,0 +1,215 @@
+"""The state of the tests as recorded. Nothing is run here: what nobody ran is `not_run`, what changed is `stale`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from passdown.evidence.classify import is_masking
+from passdown.evidence.identity import identify
+from passdown.evidence.kinds import kind_of, program_of, words_of
+from passdown.evidence.places import Places
+from passdown.evidence.reports import Report, read_report
+from passdown.evidence.runs import Finished
+from passdown.model.evidence import CommandRun, RepositoryFacts, TestFacts
+from passdown.model.workbench import Workbench
+
+MAX_WATCHED = 200
+Colour = Literal["green", "red", "error"]
+
+_PROSE_WORD = re.compile(r"[A-Za-z][a-z']*[.,;]?")
+_HARMLESS_CHANGE = re.compile(
+    r"(?i)(?:^|/)(?:docs?|outputs|\.ai|\.passdown)/|\.(?:md|mdx|rst|txt|adoc)$"
+    r"|(?:^|/)(?:agent_state|task_board|feature_list|scope_contract|clean_state|feedback_record\w*)\.jsonl?(?:\.\d)?$"
+    r"|(?:^|/)(?:LICENSE|CHANGELOG|AUTHORS|NOTICE)[^/]*$"
+)
+
+
+class Seen(NamedTuple):
+    """The last run of one test command that decided something."""
+
+    run: CommandRun
+    report: Report
+    colour: Colour
+    clock: int
+    from_session: bool
+
+
+def is_relevant(path: str) -> bool:
+    """Say whether a change of this path can change what the tests say: documents and workbench files cannot."""
+    return not _HARMLESS_CHANGE.search(path)
+
+
+def looks_like_command(text: str) -> bool:
+    """Say whether an acceptance criterion is a command rather than prose."""
+    words = text.split()
+    if not words or len(text) > 2000:
+        return False
+    plain = sum(bool(_PROSE_WORD.fullmatch(word)) for word in words)
+    marked = any(word.startswith(("-", "./")) or "/" in word or "=" in word or "::" in word for word in words[1:])
+    if len(words) >= 4 and plain == len(words):
+        return False
+    if words[0].startswith(("./", "../")) or re.match(r"[A-Z_][A-Z0-9_]*=", words[0]):
+        return True
+    known = kind_of(words_of(text)) != "other" or program_of(words_of(text)) in _PROGRAMS
+    return known and (marked or len(words) <= 4 or plain * 2 <= len(words))
+
+
+_PROGRAMS = frozenset({
+    "python", "python3", "node", "bash", "sh", "ruby", "perl", "php", "java", "go", "cargo", "npm", "npx", "pnpm",
+    "yarn", "bun", "uv", "make", "curl", "test", "git", "docker", "sqlite3", "psql", "deno", "tsx", "just", "mise",
+})  # fmt: skip
+
+
+class Criteria(NamedTuple):
+    """The commands that prove the work, as the project declares them; `prose` says that it has criteria in words."""
+
+    commands: tuple[str, ...] = ()
+    prose: bool = False
+
+
+def declared_commands(workbench: Workbench, test_command: str) -> Criteria:
+    """Return the first source that names a command: configuration, contract, active item of the board, router."""
+    active = {workbench.active_feature, workbench.state.active_task_id if workbench.state else ""} - {""}
+    items = [
+        task for task in (*workbench.features, *workbench.tasks) if task.id in active or task.status == "in_progress"
+    ]
+    sources: list[Iterable[str]] = [
+        (test_command,),
+        workbench.contract.acceptance_criteria if workbench.contract else (),
+        [line for task in items for line in task.acceptance],
+        (workbench.verification_command,),
+    ]
+    prose = False
+    for source in sources:
+        stated = [text.strip() for text in source if text.strip()]
+        commands = [text for text in stated if looks_like_command(text)]
+        prose = prose or len(commands) < len(stated)
+        if commands:
+            return Criteria(tuple(dict.fromkeys(commands)), prose)
+    return Criteria((), prose)
+
+
+class Tests:
+    """Watches the test runs of all logs, and the changes after them."""
+
+    def __init__(self, criteria: Criteria, places: Places) -> None:
+        self._criteria = criteria
+        self.tokens = {identify(command, "", places).tokens: command for command in criteria.commands}
+        self._seen: dict[str, Seen] = {}
+        self._edit_clock = 0
+        self._edit_at: int | None = None
+
+    def changed(self, clock: int, at: int | None) -> None:
+        """Take note that a file the tests may depend on was changed."""
+        self._edit_clock = clock
+        if at is not None:
+            self._edit_at = at if self._edit_at is None else max(self._edit_at, at)
+
+    def add(self, finished: Finished, key: str, clock: int, *, from_session: bool) -> None:
+        """Take note of a run when it is one of tests and says something about their state."""
+        run = finished.run
+        if not finished.state or (run.kind != "test" and run.tokens not in self.tokens):
+            return
+        report = read_report(finished.output) if finished.output else Report()
+        colour = _colour(finished, report)
+        if colour is None:
+            return
+        self._seen.pop(key, None)
+        self._seen[key] = Seen(run, report, colour, clock, from_session)
+        if len(self._seen) > MAX_WATCHED:
+            self._seen.pop(next(iter(self._seen)))
+
+    def finish(self, repository: RepositoryFacts, accounted: dict[str, int | None]) -> TestFacts:
+        """Return the state. `accounted` maps the files that sessions touched to when they last did."""
+        declared = [seen for seen in self._seen.values() if seen.run.tokens in self.tokens]
+        deciding = declared or _standing(list(self._seen.values()))
+        commands = self._criteria.commands or tuple(dict.fromkeys(seen.run.command for seen in deciding))[:10]
+        if not deciding:
+            manual = self._criteria.prose and not self._criteria.commands
+            return TestFacts(commands=commands, state="manual" if manual else "not_run")
+        worst = max(deciding, key=lambda seen: (_RANK[seen.colour], seen.clock))
+        fresh = all(self._is_fresh(seen, repository, accounted) for seen in deciding)
+        missing = declared and len({seen.run.tokens for seen in declared}) < len(self.tokens)
+        state: Literal["green", "red", "error", "stale", "not_run"] = worst.colour if fresh else "stale"
+        if missing and worst.colour == "green":
+            state = "not_run"
+        failing = dict.fromkeys(name for seen in deciding if seen.colour != "green" for name in seen.report.failing)
+        return TestFacts(
+            commands=commands,
+            state=state,
+            last_outcome=worst.colour,
+            failing=tuple(failing)[:20],
+            counts=worst.report.counts,
+            error_line="" if worst.colour == "green" else worst.run.error_line,
+            source=worst.run.source,
+            at=worst.run.at,
+        )
+
+    def _is_fresh(self, seen: Seen, repository: RepositoryFacts, accounted: dict[str, int | None]) -> bool:
+        """Say whether nothing relevant changed after the run, as far as the records tell."""
+        if seen.from_session:
+            return seen.clock > self._edit_clock
+        started = (seen.run.at or 0) - (seen.run.duration_ms or 0)
+        if not seen.run.at or started <= repository.head_at or (self._edit_at is not None and self._edit_at >= started):
+            return False
+        for change in repository.changes:
+            if change.uncommitted and is_relevant(change.path):
+                touched = accounted.get(change.path)
+                if touched is None or touched >= started:
+                    return False
+        return True
+
+
+_RANK: dict[Colour, int] = {"green": 0, "error": 1, "red": 2}
+
+
+def _colour(finished: Finished, report: Report) -> Colour | None:
+    """Return what a run says about the tests; None for a run that says nothing."""
+    run = finished.run
+    if run.result in {"rejected", "running", "interrupted"}:
+        return None
+    if run.result in {"timeout", "unknown"} or (report.ran == 0 and run.kind == "test"):
+        return "error"
+    if run.result == "ok" and run.exit in {0, None} and not run.expected:
+        if report.failed:
+            return "red" if is_masking(finished.identity.parts) else "green"
+        sure = report.ran is not None or not is_masking(finished.identity.parts)
+        return "green" if sure else None
+    if run.exit in {126, 127} or report.broken or (run.exit in {2, 3, 4, 5} and program_of(run.tokens) == "pytest"):
+        return "error"
+    return "red"
+
+
+def _standing(seen: list[Seen]) -> list[Seen]:
+    """Return the last run and every earlier failure that no later, equally wide run has made good."""
+    if not seen:
+        return []
+    ordered = sorted(seen, key=lambda item: item.clock)
+    kept = [ordered[-1]]
+    for index, item in enumerate(ordered[:-1]):
+        later = [other for other in ordered[index + 1 :] if other.colour == "green"]
+        if item.colour != "green" and not any(_covers(other.run, item.run) for other in later):
+            kept.append(item)
+    return kept
+
+
+def _covers(wide: CommandRun, narrow: CommandRun) -> bool:
+    """Say whether one test command runs at least what another does: the same program with no more selected."""
+    if program_of(words_of_tokens(wide)) != program_of(words_of_tokens(narrow)):
+        return False
+    return _selection(wide) <= _selection(narrow)
+
+
+def words_of_tokens(run: CommandRun) -> tuple[str, ...]:
+    """Return the words of a run without wrappers."""
+    return tuple(word for word in run.tokens if not word.startswith("-"))
+
+
+def _selection(run: CommandRun) -> frozenset[str]:
+    return frozenset(
+        word
+        for word in words_of_tokens(run)[1:]
+        if word not in {"run", "test", "./...", ".", "-m", "pytest", "unittest"}
+    )
