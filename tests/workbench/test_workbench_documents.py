@@ -89,7 +89,15 @@ def test_a_broken_json_document_says_at_which_byte(bench: Any) -> None:
 def test_broken_rows_are_counted_and_the_others_kept(bench: Any, path: str) -> None:
     good = {"command": "x", "exit_code": 0, "code": "a.b", "choice": "c", "question": "q", "text": "t", "id": "I-1"}
     prefix = ROW_ARTIFACTS[path] if ROW_ARTIFACTS[path] != "tasks" else "board"
-    lines = [b"", json.dumps(good).encode(), b"{broken", b"7", b"[" * 10_000, b'{"a": ' + b"x" * (1 << 20) + b"}", b'{"torn']
+    lines = [
+        b"",
+        json.dumps(good).encode(),
+        b"{broken",
+        b"7",
+        b"[" * 10_000,
+        b'{"a": ' + b"x" * (1 << 20) + b"}",
+        b'{"torn',
+    ]
     bench.put(path, b"\n".join(lines))
     loaded = bench.load()
     codes = {finding.code for finding in loaded.findings}
@@ -174,7 +182,7 @@ shaped_values = st.recursive(
 
 
 @given(path=st.sampled_from(EVERYWHERE), value=shaped_values | json_values, raw=st.none() | st.binary(max_size=40))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 def test_whatever_lies_at_an_artifacts_path_loading_never_raises(path: str, value: Any, raw: bytes | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / path

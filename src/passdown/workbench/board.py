@@ -33,7 +33,7 @@ def _entries(data: bytes, notes: Notes) -> list[Any]:
         rows = rows_of(data, "board", probe)
         if not rows or any(finding.code == "board.bad_line" for finding in probe.findings):
             raise
-        notes.findings += probe.findings
+        notes.take(probe.findings)
         return [row.record for row in rows]
     if isinstance(value, dict):
         for name in ("tasks", "items"):

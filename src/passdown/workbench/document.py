@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, NoReturn
+
+from msgspec import structs
 
 from passdown.model.finding import Finding, Severity
 
@@ -12,6 +15,9 @@ MAX_BYTES = 4 << 20
 
 MAX_DEPTH = 64
 """Deepest nesting of arrays and objects that is accepted."""
+
+MAX_PER_CODE = 10
+"""Most different findings of one code that are kept about one artifact; the rest are counted."""
 
 
 class MalformedError(Exception):
@@ -26,17 +32,42 @@ class MalformedError(Exception):
 
 
 class Notes:
-    """Collects findings about one artifact while it is being read."""
+    """Collects findings about one artifact while it is being read.
+
+    The same finding again is counted, not repeated, and of one code at most `MAX_PER_CODE` are kept apart.
+    """
 
     def __init__(self, path: str = "") -> None:
         self.path = path
-        self.findings: list[Finding] = []
+        self._first: dict[tuple[str, str, str], Finding] = {}
+        self._times: dict[tuple[str, str, str], int] = {}
+        self._distinct: dict[str, int] = {}
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings, in the order in which they first came."""
+        return [
+            structs.replace(first, detail=f"{first.detail} ({self._times[key]} times)")
+            if self._times[key] > 1
+            else first
+            for key, first in self._first.items()
+        ]
 
     def add(self, severity: Severity, code: str, detail: str, *, offset: int = -1, fix: str = "") -> None:
         """Record one finding about this artifact."""
-        self.findings.append(
-            Finding(code=code, severity=severity, detail=detail, where=self.path, offset=offset, fix=fix)
-        )
+        self.take([Finding(code=code, severity=severity, detail=detail, where=self.path, offset=offset, fix=fix)])
+
+    def take(self, findings: Iterable[Finding]) -> None:
+        """Record findings made elsewhere, about this artifact or a file that belongs to it."""
+        for finding in findings:
+            key = (finding.code, finding.where, finding.detail)
+            if key not in self._first and self._distinct.get(finding.code, 0) >= MAX_PER_CODE:
+                key = (finding.code, finding.where, "")
+                finding = structs.replace(finding, detail="and more of this kind", offset=-1)
+            if key not in self._first:
+                self._first[key] = finding
+                self._distinct[finding.code] = self._distinct.get(finding.code, 0) + 1
+            self._times[key] = self._times.get(key, 0) + 1
 
     def warn(self, code: str, detail: str, *, offset: int = -1) -> None:
         """Record a finding that does not stop the artifact from being used."""

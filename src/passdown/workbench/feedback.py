@@ -80,7 +80,7 @@ def read_feedback(root: Path, paths: list[str], notes: Notes) -> Feedback:
         except MalformedError as error:
             refused = Notes(path)
             refused.refuse(error)
-            notes.findings += refused.findings
+            notes.take(refused.findings)
     total = sum(file.lines for file in files)
     older = max(0, total - MAX_ROWS)
     kept = _Kept(root)
@@ -115,7 +115,7 @@ class _Kept:
         except (OSError, UnsafeError, MalformedError):
             own.warn("artifact.unreadable", "went away while it was read")
         troubles.report()
-        notes.findings += own.findings
+        notes.take(own.findings)
         self.skipped += sum(count for code, count in troubles.counts.items() if code not in _HARMLESS)
 
     def _add(self, row: Row, path: str, base: int, troubles: Troubles) -> None:

@@ -37,7 +37,7 @@ def imported_packets(root: Path, config: Config, notes: Notes) -> list[File]:
             if path in _PLACES:
                 own = Notes(path)
                 own.refuse(error)
-                notes.findings += own.findings
+                notes.take(own.findings)
             continue
         if path.endswith(".md") or _is_lesson_packet(file.data):
             found.append(file)

@@ -30,7 +30,7 @@ def read_router(root: Path, config: Config, notes: Notes) -> File | None:
             return read_file(root, target)
         except MalformedError as error:
             own.refuse(error)
-            notes.findings += own.findings
+            notes.take(own.findings)
     return None
 
 
