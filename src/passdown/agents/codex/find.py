@@ -1,0 +1,169 @@
+"""Discovery: what the head and the tail of each rollout say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct, structs
+
+from passdown.agents.codex.lineage import parent_of
+from passdown.agents.codex.records import Git, Meta
+from passdown.agents.codex.store import FOLDERS, broken, other_name, walk
+from passdown.errors import UnsafeError
+from passdown.io.jsonl import open_log
+from passdown.model.session import SessionRef
+
+PEEK = 64 << 10
+"""Bytes looked at, at each end of a file."""
+
+_NAME = re.compile(r"rollout-.+\.jsonl(?:\.zst)?")
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_FIELD = re.compile(rb'"(id|cwd|timestamp|branch|forked_from_id|parent_thread_id)"\s*:\s*("(?:[^"\\]|\\.){0,4096}")')
+
+
+class _Event(Struct):
+    type: str = ""
+    thread_name: str | None = None
+    cwd: str | None = None
+
+
+class _Row(Struct):
+    type: str = ""
+    payload: _Event | None = None
+
+
+class _MetaRow(Struct, tag_field="type", tag="session_meta"):
+    payload: Meta
+
+
+_META = msgspec.json.Decoder(_MetaRow)
+_BARE = msgspec.json.Decoder(Meta)
+_ROW = msgspec.json.Decoder(_Row)
+
+
+def session_id_of(name: str) -> str:
+    """Return the session's id out of a rollout's file name."""
+    found = _UUID.findall(name)
+    return found[-1] if found else name.removesuffix(".zst").removesuffix(".jsonl")
+
+
+def find(home: Path) -> Iterator[SessionRef]:
+    """Yield the rollouts under Codex's folder, newest first, reading only the head and tail of each.
+
+    A plain file wins over its compressed copy. Links, and files that cannot be read, are passed over.
+    """
+    files: dict[str, Path] = {}
+    for folder in FOLDERS:
+        for path in walk(home / folder):
+            if not _NAME.fullmatch(path.name):
+                continue
+            name = path.name.removesuffix(".zst")
+            if name not in files or (files[name].suffix == ".zst" and path.suffix != ".zst"):
+                files[name] = path
+    dated = []
+    for path in files.values():
+        try:
+            dated.append((path.stat(follow_symlinks=False).st_mtime_ns, path.name, path))
+        except FileNotFoundError:
+            dated.append((0, path.name, path))
+        except OSError:
+            continue
+    for _, _, path in sorted(dated, reverse=True):
+        ref = _refer(path) or _refer(other_name(path))
+        if ref is not None:
+            yield ref
+
+
+def _refer(path: Path) -> SessionRef | None:
+    try:
+        with open_log(path) as stream:
+            facts = path.stat(follow_symlinks=False)
+            head = stream.read(PEEK)
+            tail = b""
+            if path.suffix != ".zst" and facts.st_size > len(head):
+                stream.seek(max(len(head), facts.st_size - PEEK))
+                tail = stream.read(PEEK).partition(b"\n")[2]
+    except (OSError, UnsafeError):
+        return None
+    except broken():
+        return None
+    meta = _header(head)
+    ref = SessionRef(
+        agent="codex",
+        path=str(path),
+        session_id=meta.id or meta.session_id or session_id_of(path.name),
+        bytes=facts.st_size,
+        started_at=_milliseconds(meta.timestamp),
+        modified_at=facts.st_mtime_ns // 1_000_000,
+        cwd=meta.cwd or "",
+        branch=(meta.git.branch if meta.git else None) or "",
+        parent_id=parent_of(meta)[0],
+    )
+    return _with_latest(ref, head, tail)
+
+
+def _header(head: bytes) -> Meta:
+    first = head.lstrip(b"\xef\xbb\xbf\x00 \r\n").partition(b"\n")[0]
+    for decoder in (_META, _BARE):
+        try:
+            found = decoder.decode(first)
+        except (msgspec.DecodeError, RecursionError):
+            continue
+        return found.payload if isinstance(found, _MetaRow) else found
+    return _cut_header(first)
+
+
+def _cut_header(first: bytes) -> Meta:
+    """Return what a header says that is longer than the head, or damaged: instructions make it long, and stand late."""
+    if b'"session_meta"' not in first[:4096]:
+        return Meta()
+    start = first.find(b'"payload"')
+    values: dict[str, str] = {}
+    for match in _FIELD.finditer(first, max(start, 0), max(start, 0) + 8192):
+        try:
+            values.setdefault(match[1].decode(), msgspec.json.decode(match[2], type=str))
+        except msgspec.DecodeError:
+            continue
+    branch = values.pop("branch", None)
+    return structs.replace(msgspec.convert(values, Meta), git=Git(branch=branch))
+
+
+def _with_latest(ref: SessionRef, head: bytes, tail: bytes) -> SessionRef:
+    """Return the reference with the last name, folder and branch that the ends of the file tell."""
+    title, cwd, branch = "", "", ""
+    for line in (head + b"\n" + tail).split(b"\n"):
+        if b'"thread_name_updated"' in line or b'"turn_context"' in line:
+            try:
+                row = _ROW.decode(line)
+            except (msgspec.DecodeError, RecursionError):
+                continue
+            event = row.payload or _Event()
+            if row.type == "turn_context":
+                cwd = event.cwd or cwd
+            elif event.type == "thread_name_updated":
+                title = event.thread_name or title
+        elif b'"session_meta"' in line:
+            try:
+                meta = _META.decode(line).payload
+            except (msgspec.DecodeError, RecursionError):
+                continue
+            if meta.id == ref.session_id:
+                branch = (meta.git.branch if meta.git else None) or branch
+    return structs.replace(ref, title=title, cwd=cwd or ref.cwd, branch=branch or ref.branch)
+
+
+def _milliseconds(text: str | None) -> int | None:
+    try:
+        moment = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    try:
+        return round(moment.timestamp() * 1000)
+    except (OverflowError, OSError):
+        return None

@@ -1,0 +1,95 @@
+"""Tokens: one count per API response out of running totals that repeat."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from passdown.agents.codex.records import TokenInfo, Tokens, UsageRecord
+
+_NONE = Tokens()
+_LIMIT = 1 << 50
+
+
+class Spent(NamedTuple):
+    """What one response used: `input` is the fresh part only; `context` the whole prompt."""
+
+    input: int
+    cache_read: int
+    cache_write: int
+    output: int
+    reasoning: int
+    context: int
+
+
+class Meter:
+    """Follows a session's running total. A row that leaves it where it was is no new response.
+
+    `token_usage_record` (0.150 and later) and the `token_count` that follows it carry the same total, so whichever
+    comes first counts and the other one is a repeat.
+    """
+
+    def __init__(self) -> None:
+        self.total: Tokens | None = None
+        self.response_id = ""
+
+    def count(self, info: TokenInfo) -> Spent | None:
+        """Return what a `token_count` adds, None for a repeat."""
+        total, last = info.total, info.last
+        if total is None:
+            if last is None:
+                return _spent(Tokens(input=info.prompt or 0, output=info.completion or 0))
+            return _spent(last)
+        before, self.total = self.total, total
+        if total == before:
+            return None
+        if before is None:
+            return _spent(last or total)
+        step = _minus(total, before)
+        return _spent(step, last) if step else _spent(last or _NONE)
+
+    def record(self, record: UsageRecord) -> Spent | None:
+        """Return what a `token_usage_record` adds, None for a repeat."""
+        repeat = (record.total is not None and record.total == self.total) or (
+            record.response_id and record.response_id == self.response_id
+        )
+        if not repeat:
+            self.total = record.total or _plus(self.total or _NONE, record.usage or _NONE)
+        self.response_id = record.response_id or ""
+        return None if repeat or record.usage is None else _spent(record.usage)
+
+
+def _plus(total: Tokens, step: Tokens) -> Tokens:
+    return Tokens(
+        input=total.input + step.input,
+        cached=total.cached + step.cached,
+        cache_write=total.cache_write + step.cache_write,
+        output=total.output + step.output,
+        reasoning=total.reasoning + step.reasoning,
+    )
+
+
+def _minus(total: Tokens, before: Tokens) -> Tokens | None:
+    step = Tokens(
+        input=total.input - before.input,
+        cached=total.cached - before.cached,
+        cache_write=total.cache_write - before.cache_write,
+        output=total.output - before.output,
+        reasoning=total.reasoning - before.reasoning,
+    )
+    return None if min(step.input, step.cached, step.cache_write, step.output, step.reasoning) < 0 else step
+
+
+def _spent(tokens: Tokens, last: Tokens | None = None) -> Spent | None:
+    whole, output = _bound(tokens.input), _bound(tokens.output)
+    if not whole and not output:
+        return None
+    cached = min(_bound(tokens.cached), whole)
+    written = min(_bound(tokens.cache_write), whole - cached)
+    context = _bound(last.input) if last else whole
+    return Spent(
+        whole - cached - written, cached, written, output, min(_bound(tokens.reasoning), output), context or whole
+    )
+
+
+def _bound(value: int) -> int:
+    return max(0, min(value, _LIMIT))

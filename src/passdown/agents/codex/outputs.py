@@ -1,0 +1,152 @@
+"""How a tool call ended, read from what the model was given back.
+
+Codex writes the exit code into the text, in several shapes: `Exit code: N` (shell_command, apply_patch), `Process
+exited with code N` and `Process running with session ID N` (exec_command, write_stdin), a JSON object with
+`metadata.exit_code` (up to 0.4x), and `Script completed` or `Script failed` (code mode). Only these headers are read,
+never the program's own output after them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from passdown.model.session import Action, Outcome
+
+_LINES = (
+    r"\s*(?:(?:Chunk ID|Command|Total output lines|Original token count): [^\n]*\n"
+    r"|Wall time:? (?P<wall>[\d.]+)[^\n]*\n)*"
+)
+_HEADER = re.compile(
+    _LINES + r"(?:(?:Process exited with code|Exit code:) (?P<exit>-?\d+)"
+    r"|Process running with session ID (?P<process>[^\s]+)"
+    r"|Script (?:running with cell ID (?P<cell>[^\s]+)|(?P<script>completed|failed|terminated))"
+    r"|(?P<aborted>aborted(?: by user)?\b)"
+    r"|(?P<plain>Output:\n))"
+)
+_WALL = re.compile(r"Wall time:? ([\d.]+)")
+_TIMED_OUT = re.compile(r"(?:\A|Output:\n)\s*(?:command )?timed out after \d+")
+_REJECTED = re.compile(
+    r"""\s*(?:(?:exec command|patch|command|apply_patch)\ )?rejected\ by\ (?:the\ )?user(?P<reason>.*)
+    |[^\n]*Rejected\("(?:exec\ command\ )?rejected\ by\ user(?P<quoted>[^"]*)"\)""",
+    re.VERBOSE | re.DOTALL,
+)
+_FAILED = re.compile(
+    r"""\s*(?:apply_patch\ verification\ failed|patch\ verification\ failed|exec_command\ failed|write_stdin\ failed
+    |failed\ to\ |Failed\ to\ |unsupported\ |execution\ error|tool\ call\ error|Error:|error:|err:|Script\ error
+    |Command\ blocked\ by|This\ action\ was\ rejected|invalid\ |Unknown\ process\ id|collab\ |agent\ with\ id\ )""",
+    re.VERBOSE,
+)
+_HEAD = 2048
+
+STATUS: dict[str, Outcome] = {"declined": "rejected", "Declined": "rejected", "in_progress": "running"}
+"""Statuses of completed items that say more than their exit code."""
+
+
+class Ended(NamedTuple):
+    """How a call ended. `process` is the session id (or cell id) of what is still running."""
+
+    outcome: Outcome
+    exit_code: int | None = None
+    text: str = ""
+    duration_ms: int | None = None
+    reason: str = ""
+    process: str = ""
+
+
+class _Metadata(Struct):
+    exit_code: int | None = None
+    duration_seconds: float | None = None
+
+
+class _Wrapped(Struct):
+    output: str
+    metadata: _Metadata
+
+
+_WRAPPED = msgspec.json.Decoder(_Wrapped)
+
+
+def text_of(output: Any) -> tuple[str, bool | None]:
+    """Return an output's text, and what its `success` flag says when it has one."""
+    if isinstance(output, str):
+        return output, None
+    if isinstance(output, list):
+        return "".join(_part(part) for part in output), None
+    if isinstance(output, dict):
+        success = output.get("success")
+        body = output.get("content", output.get("text", ""))
+        text = body if isinstance(body, str) else text_of(body)[0] if isinstance(body, list) else ""
+        return text, success if isinstance(success, bool) else None
+    return "", None
+
+
+def _part(part: Any) -> str:
+    text = part.get("text") if isinstance(part, dict) else part
+    return text if isinstance(text, str) else ""
+
+
+def read_output(output: Any, action: Action) -> Ended:
+    """Return how a call ended, from its output alone."""
+    text, success = text_of(output)
+    if match := _HEADER.match(text):
+        wall = match["wall"]
+        if wall is None and (found := _WALL.search(text, match.end(), match.end() + 80)):
+            wall = found[1]
+        return _from_header(match, text, _milliseconds(wall))
+    if text.startswith('{"') and (wrapped := _unwrap(text)):
+        code = wrapped.metadata.exit_code
+        return Ended(
+            outcome_of(code, timed_out=bool(_TIMED_OUT.match(wrapped.output))),
+            code,
+            wrapped.output,
+            _milliseconds(wrapped.metadata.duration_seconds),
+        )
+    if match := _REJECTED.match(text, 0, _HEAD):
+        return Ended("rejected", None, text, reason=(match["reason"] or match["quoted"] or "").strip(" :.\n"))
+    if success is False or _FAILED.match(text, 0, _HEAD):
+        return Ended("failed", None, text)
+    if _TIMED_OUT.match(text, 0, _HEAD):
+        return Ended("timeout", None, text)
+    return Ended("unknown" if action == "run" and success is None else "ok", None, text)
+
+
+def _from_header(match: re.Match[str], text: str, duration: int | None) -> Ended:
+    if (exit_text := match["exit"]) is not None:
+        code = int(exit_text[:12])
+        late = code == 124 and _TIMED_OUT.search(text, match.end(), match.end() + _HEAD) is not None
+        return Ended(outcome_of(code, timed_out=late), code, text, duration)
+    if process := match["process"] or match["cell"]:
+        return Ended("running", None, text, duration, process=process)
+    if match["aborted"]:
+        return Ended("interrupted", None, text, duration)
+    if script := match["script"]:
+        return Ended("ok" if script == "completed" else "failed", None, text, duration)
+    failed = _FAILED.match(text, match.end(), match.end() + _HEAD) if match["wall"] is None else None
+    return Ended("failed" if failed else "ok", None, text, duration)
+
+
+def _unwrap(text: str) -> _Wrapped | None:
+    try:
+        return _WRAPPED.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return None
+
+
+def outcome_of(code: int | None, *, timed_out: bool = False) -> Outcome:
+    """Return the outcome an exit code means."""
+    if timed_out:
+        return "timeout"
+    return "unknown" if code is None else "ok" if code == 0 else "failed"
+
+
+def _milliseconds(seconds: str | float | None) -> int | None:
+    if seconds is None:
+        return None
+    try:
+        return min(round(float(seconds) * 1000), 1 << 50)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,211 @@
+"""From the lines of a rollout to events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from passdown.agents.codex import actions, course, messages
+from passdown.agents.codex import records as r
+from passdown.agents.codex.loose import loose_row
+from passdown.agents.codex.state import Events, State
+from passdown.io.jsonl import Line, salvage
+from passdown.model.session import AnyEvent, SessionEnd, SessionStart, Unknown
+
+_EARLY = 1000
+
+
+class Reader:
+    """Reads one rollout. `dropped` are the byte ranges that the session took back, known from an earlier pass."""
+
+    def __init__(self, session_id: str, path: Path | None = None, dropped: list[tuple[int, int]] | None = None) -> None:
+        self.state = State(session_id, path, dropped or [])
+        self.records = 0
+        self.bytes = 0
+        self._early: list[AnyEvent] = []
+        self._begun = False
+
+    def read(self, lines: Iterable[Line]) -> Iterator[AnyEvent]:
+        """Yield the events of the lines, first a `SessionStart`, last a `SessionEnd`."""
+        state, dialogue, decode, handlers = self.state, self.state.dialogue, r.ROWS.decode, _HANDLERS
+        lineage, events = state.lineage, _NOTHING
+        for line in lines:
+            state.offset, state.line, data, length, complete = line
+            self.bytes = state.offset + length + complete
+            if not data and data is not None:
+                continue
+            self.records += 1
+            try:
+                row = decode(data)  # type: ignore[arg-type]  # None, a line over the cap, is a TypeError
+            except (msgspec.MsgspecError, RecursionError, TypeError):
+                events = self._odd(line)
+            else:
+                state.when = row.timestamp
+                payload = row.payload
+                if lineage.kind:
+                    self._leave_parent(payload)
+                events = handlers[type(payload)](state, payload)
+            if events:
+                if dialogue.waiting:
+                    events = dialogue.hold(events)
+                if not self._begun:
+                    events = self._begin(events)
+                yield from events
+        yield from self._finish()
+
+    # --- what is not a row -------------------------------------------------------------------------------------------
+
+    def _odd(self, line: Line) -> Events:
+        data = line.data
+        if data is None:
+            return [self._unknown(line, "line_too_long")]
+        if data.isspace():
+            self.records -= 1
+            return _NOTHING
+        try:
+            return self._loose(data, line)
+        except (msgspec.DecodeError, RecursionError):
+            return self._salvaged(data, line)
+
+    def _salvaged(self, data: bytes, line: Line) -> Events:
+        documents = salvage(data)
+        events: list[AnyEvent] = []
+        for document in documents:
+            try:
+                events += self._loose(document, line)
+            except (msgspec.DecodeError, RecursionError):
+                events.append(self._unknown(line, "bad_json"))
+        rest = len(data.strip(b"\x00 \t\r\n")) - sum(map(len, documents))
+        if not documents or rest > len(documents) * 8 + 64:
+            events.append(self._unknown(line, "bad_json" if line.complete else "torn_line"))
+        return events
+
+    def _loose(self, data: bytes, line: Line) -> Events:
+        """Take a line that is JSON but fits no typed row at once. Raises `msgspec.DecodeError` when it is none."""
+        found = loose_row(data)
+        if isinstance(found, str):
+            if not found.startswith("?"):
+                self.state.ignored[found] += 1
+                return _NOTHING
+            return [self._unknown(line, "bad_shape" if found.startswith("?!") else "unknown_type", found.lstrip("?!"))]
+        self.state.when = found.timestamp
+        if self.state.lineage.kind:
+            self._leave_parent(found.payload)
+        return _HANDLERS[type(found.payload)](self.state, found.payload)
+
+    def _unknown(
+        self,
+        line: Line,
+        reason: Literal["unknown_type", "bad_json", "torn_line", "line_too_long", "bad_shape"],
+        record: str = "",
+    ) -> Unknown:
+        copied = self.state.lineage.copying
+        return Unknown(
+            offset=line.offset, line=line.number, record=record[:100], reason=reason, length=line.length, copied=copied
+        )
+
+    # --- the ends ----------------------------------------------------------------------------------------------------
+
+    def _leave_parent(self, payload: Any) -> None:
+        state, lineage = self.state, self.state.lineage
+        starts = isinstance(payload, r.TurnStarted | r.Turn)
+        if (starts and lineage.turn(payload.turn_id)) or (lineage.copying and lineage.row(state.time(state.when))):
+            state.model, state.stopped_tool = "", False
+            state.tools.begin_turn()
+
+    def _begin(self, events: Events) -> Events:
+        """Put the session's start first, whatever damage stands before its header."""
+        if isinstance(events[0], SessionStart):
+            self._begun = True
+            return [events[0], *self._early, *events[1:]]
+        if all(isinstance(event, Unknown) for event in events) and len(self._early) < _EARLY:
+            self._early += events
+            return _NOTHING
+        return self._without_header(events)
+
+    def _without_header(self, events: Events) -> Events:
+        self._begun = self.state.started = True
+        at = next((event.at for event in events if event.at is not None), None)
+        start = SessionStart(session_id=self.state.session_id, agent="codex", at=at)
+        return [start, *self._early, *events]
+
+    def _finish(self) -> Events:
+        state = self.state
+        events = [*state.dialogue.settle(), *state.tools.flush()]
+        ignored = dict(sorted(state.ignored.items()))
+        end = SessionEnd(offset=self.bytes, records=self.records, bytes=self.bytes, ignored=ignored)
+        return [*(events if self._begun else self._without_header(events)), end]
+
+
+_NOTHING: Events = ()
+
+_ITEMS: dict[str, Callable[[State, r.Item], Events]] = {
+    "UserMessage": messages.item_user,
+    "AgentMessage": messages.item_agent,
+    "Plan": actions.item_plan,
+    "CommandExecution": actions.item_tool,
+    "FileChange": actions.item_tool,
+    "McpToolCall": actions.item_tool,
+    "DynamicToolCall": actions.item_tool,
+    "WebSearch": actions.item_tool,
+    "Extension": actions.item_tool,
+    "ImageView": actions.item_tool,
+    "CollabAgentToolCall": actions.item_spawn,
+    "SubAgentActivity": actions.item_spawn,
+    "ContextCompaction": course.opaque_compaction,
+}
+
+
+def _item(state: State, event: r.ItemCompleted) -> Events:
+    handler = _ITEMS.get(event.item.type)
+    if handler is None:
+        state.ignored[f"item_completed/{event.item.type[:60]}"] += 1
+        return _NOTHING
+    return handler(state, event.item)
+
+
+_HANDLERS: dict[type, Callable[[State, Any], Events]] = {
+    r.Meta: course.meta,
+    r.Turn: course.turn,
+    r.Summary: course.compaction,
+    r.UsageRecord: course.usage_record,
+    r.World: course.passed_over,
+    r.Message: messages.message,
+    r.Reasoning: messages.reasoning,
+    r.AgentLetter: messages.letter,
+    r.FunctionCall: actions.function_call,
+    r.CustomCall: actions.custom_call,
+    r.FunctionOutput: actions.output,
+    r.CustomOutput: actions.output,
+    r.ShellCall: actions.shell_call,
+    r.WebSearch: actions.web_search,
+    r.ImageCall: actions.image_call,
+    r.ToolSearch: actions.tool_search,
+    r.ToolSearchOutput: actions.tool_search_output,
+    r.OpaqueCompaction: course.opaque_compaction,
+    r.ContextCompaction: course.opaque_compaction,
+    r.AdditionalTools: course.passed_over,
+    r.GhostSnapshot: course.passed_over,
+    r.UserSaid: messages.user_said,
+    r.AgentSaid: messages.agent_said,
+    r.ReviewStarted: messages.review,
+    r.TokenCount: course.tokens,
+    r.TurnStarted: course.turn_started,
+    r.TurnStartedNew: course.turn_started,
+    r.TurnDone: course.turn_done,
+    r.TurnDoneNew: course.turn_done,
+    r.TurnAborted: course.turn_aborted,
+    r.TurnUsage: course.turn_usage,
+    r.RolledBack: course.rolled_back,
+    r.Compacted: course.opaque_compaction,
+    r.Named: course.named,
+    r.ExecEnd: actions.exec_end,
+    r.PatchEnd: actions.patch_end,
+    r.McpEnd: actions.mcp_end,
+    r.SpawnEnd: actions.spawned,
+    r.AgentActivity: actions.activity,
+    r.ItemCompleted: _item,
+}

@@ -1,0 +1,81 @@
+"""Codex sessions: find the rollouts under `~/.codex`, recognise one by its content, and read it into events."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from passdown.agents.codex.find import find, session_id_of
+from passdown.agents.codex.reader import Reader
+from passdown.agents.codex.store import broken, lines_of, present
+from passdown.io.jsonl import MAX_LINE, open_log
+from passdown.model.session import AnyEvent, SessionRef
+
+__all__ = ["find", "read", "recognise"]
+
+_ROW = re.compile(
+    rb'"type"\s*:\s*"(?:session_meta|turn_context|response_item|event_msg|compacted|world_state|token_usage_record)"'
+)
+_ENVELOPE = re.compile(rb'"payload"\s*:\s*\{')
+_BARE = frozenset({"message", "reasoning", "function_call", "function_call_output", "local_shell_call"})
+_ROLLBACK = b'"thread_rolled_back"'
+
+
+def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001
+    """Say whether a file that starts with `head` is a Codex rollout. The name is not looked at."""
+    for line in head.split(b"\n", 20)[:20]:
+        line = line.strip(b"\x00 \t\r").removeprefix(b"\xef\xbb\xbf")
+        if not line.startswith(b"{"):
+            continue
+        try:
+            row = msgspec.json.decode(line)
+        except (msgspec.DecodeError, RecursionError):
+            # Cut off by the head's end, glued or damaged: the envelope stands at its beginning.
+            if _ROW.search(line, 0, 4096) and _ENVELOPE.search(line, 0, 4096):
+                return True
+            continue
+        return isinstance(row, dict) and _is_row(row)
+    return False
+
+
+def _is_row(row: dict[str, object]) -> bool:
+    kind = row.get("type")
+    if isinstance(row.get("payload"), dict):
+        return bool(_ROW.fullmatch(f'"type":"{kind}"'.encode("utf-8", "replace")))
+    if kind is None:
+        bare = "instructions" in row or "git" in row
+        return row.get("record_type") == "state" or (bare and isinstance(row.get("id"), str) and "timestamp" in row)
+    return kind in _BARE and ("role" in row or "call_id" in row or "summary" in row) and "message" not in row
+
+
+def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
+    """Yield the session's events in file order, first a `SessionStart`, last a `SessionEnd`.
+
+    A rollout that was compressed meanwhile is found under its other name. Raises `FileNotFoundError` when it is gone.
+    """
+    path = Path(ref.path)
+    session_id = ref.session_id or session_id_of(path.name)
+    dropped: list[tuple[int, int]] = []
+    if _rolls_back(path):
+        scout = Reader(session_id, path)
+        for _ in scout.read(lines_of(path, max_line=max_line)):
+            pass
+        dropped = scout.state.ranges
+    yield from Reader(session_id, path, dropped).read(lines_of(path, max_line=max_line))
+
+
+def _rolls_back(path: Path) -> bool:
+    """Say whether the bytes of a rollback stand anywhere in the file: only then is it worth reading twice."""
+    try:
+        with open_log(present(path)) as stream:
+            kept = b""
+            while chunk := stream.read(1 << 20):
+                if _ROLLBACK in kept + chunk[: len(_ROLLBACK)] or _ROLLBACK in chunk:
+                    return True
+                kept = chunk[-len(_ROLLBACK) :]
+    except broken():
+        return False
+    return False
