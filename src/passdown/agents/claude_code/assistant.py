@@ -60,9 +60,7 @@ class Speaker:
     # --- whose row it is -----------------------------------------------------------------------------------------
 
     def agent_of(self, row: Row) -> str:
-        """Return the subagent a row of the main file belongs to, empty for the main agent."""
-        if not row.is_sidechain:
-            return ""
+        """Return the subagent that a sidechain's row belongs to."""
         if row.agent_id:
             return row.agent_id[:128]
         agent = self.side.get(hash(row.parent_uuid), "") if row.parent_uuid else ""

@@ -72,11 +72,12 @@ class Reader:
                 self.own_seen = True
             else:
                 where["copied"] = True
-        agent = sidecar or self.speaker.agent_of(row)
+        agent = sidecar or (self.speaker.agent_of(row) if row.is_sidechain else "")
         if agent:
             where["agent_id"] = agent
-        elif row.cwd is not None or row.git_branch is not None:
-            self._moved(row, where)
+        elif (row.cwd and row.cwd != self.cwd) or (row.git_branch and row.git_branch != self.branch):
+            self.cwd, self.branch = row.cwd or self.cwd, row.git_branch or self.branch
+            self.out.append(WorkspaceChange(cwd=self.cwd, branch=self.branch, **where))
         handler = self._HANDLERS.get(row.type)
         if handler is not None:
             handler(self, row, where)
@@ -94,12 +95,6 @@ class Reader:
         self._settle_boundary("")
         self.out.extend(self.queue.close())
         self.speaker.close()
-
-    def _moved(self, row: Row, where: dict[str, Any]) -> None:
-        cwd, branch = row.cwd or self.cwd, row.git_branch or self.branch
-        if cwd != self.cwd or branch != self.branch:
-            self.cwd, self.branch = cwd, branch
-            self.out.append(WorkspaceChange(cwd=cwd, branch=branch, **where))
 
     def _assistant(self, row: Row, where: dict[str, Any]) -> None:
         if self.boundary is not None:

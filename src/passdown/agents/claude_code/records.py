@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -19,10 +19,12 @@ from passdown.model.session import Unknown
 BAD = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What decoding hostile bytes can raise."""
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
-class Block(Struct):
+class Block(Struct, gc=False):
     """A content block of a message: text, thinking, tool_use or tool_result."""
 
     type: str = ""
@@ -36,7 +38,7 @@ class Block(Struct):
     is_error: bool | None = None
 
 
-class Tokens(Struct):
+class Tokens(Struct, gc=False):
     """`message.usage`. Written again with every block of a response, the early rows with too small an output."""
 
     input_tokens: int | None = 0
@@ -45,7 +47,7 @@ class Tokens(Struct):
     output_tokens: int | None = 0
 
 
-class Message(Struct):
+class Message(Struct, gc=False):
     """The API's message: one response is written as one row for each of its blocks, all with the same `id`."""
 
     id: str | None = None
@@ -54,7 +56,7 @@ class Message(Struct):
     usage: Tokens | None = None
 
 
-class Twin(Struct, rename="camel"):
+class Twin(Struct, rename="camel", gc=False):
     """`toolUseResult`: the structured twin of a tool's result. Loosely typed, because every tool has its own."""
 
     interrupted: Any = None
@@ -72,7 +74,7 @@ class Twin(Struct, rename="camel"):
     total_duration_ms: Any = None
 
 
-class Progress(Struct, rename="camel"):
+class Progress(Struct, rename="camel", gc=False):
     """The payload of a `progress` row; an `agent_progress` holds a subagent's own row in `message`."""
 
     type: str = ""
@@ -80,7 +82,7 @@ class Progress(Struct, rename="camel"):
     agent_id: str | None = None
 
 
-class Attachment(Struct, rename="camel"):
+class Attachment(Struct, rename="camel", gc=False):
     """The payload of an `attachment` row."""
 
     type: str = ""
@@ -91,7 +93,7 @@ class Attachment(Struct, rename="camel"):
     content: msgspec.Raw = msgspec.Raw()
 
 
-class Compacted(Struct, rename="camel"):
+class Compacted(Struct, rename="camel", gc=False):
     """`compactMetadata` and `microcompactMetadata`."""
 
     trigger: Any = None
@@ -100,7 +102,7 @@ class Compacted(Struct, rename="camel"):
     tokens_saved: Any = None
 
 
-class Row(Struct, rename="camel"):
+class Row(Struct, rename="camel", gc=False):
     """One record of the log."""
 
     type: str = ""
@@ -141,19 +143,15 @@ class Row(Struct, rename="camel"):
 
 ROW = msgspec.json.Decoder(Row)
 
+_TICK = b'"type":"progress","data":{"type":"'
+_TICK_WITHIN = 1024
 
-def decode(line: Line, where: dict[str, Any]) -> Iterator[Row | Unknown]:
-    """Yield the row of a line, or each of several glued together, or an `Unknown` that says why there is none."""
-    if line.data is None:
-        yield Unknown(reason="line_too_long", length=line.length, **where)
-        return
-    try:
-        yield ROW.decode(line.data)
-        return
-    except BAD:
-        documents = salvage(line.data)
+
+def salvaged(line: Line, data: bytes, where: dict[str, Any]) -> Iterator[Row | Unknown]:
+    """Yield the rows of a line that did not decode, or an `Unknown` that says why there is none."""
+    documents = salvage(data)
     if not documents:
-        if line.data.strip(b"\x00 \t\r\n\xef\xbb\xbf"):
+        if data.strip(b"\x00 \t\r\n\xef\xbb\xbf"):
             yield Unknown(reason="bad_json" if line.complete else "torn_line", length=line.length, **where)
         return
     for document in documents:
@@ -161,6 +159,18 @@ def decode(line: Line, where: dict[str, Any]) -> Iterator[Row | Unknown]:
             yield ROW.decode(document)
         except BAD:
             yield Unknown(record=_type_of(document), reason="bad_shape", length=len(document), **where)
+
+
+def tick_of(data: bytes) -> str:
+    """Return the name of a progress row that holds nothing, without decoding it: up to half of a log are such rows.
+
+    Empty for every other row. The bytes looked for cannot stand inside a JSON string, where a quote is escaped.
+    """
+    start = data.find(_TICK, 0, _TICK_WITHIN)
+    if start < 0:
+        return ""
+    start += len(_TICK)
+    return "progress/" + data[start : start + 32].partition(b'"')[0].decode("ascii", "replace")
 
 
 def _type_of(document: bytes) -> str:
@@ -179,9 +189,7 @@ def milliseconds(stamp: str | None) -> int | None:
         return None
     try:
         moment = datetime.fromisoformat(stamp)
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        return round(moment.timestamp() * 1000)
+        return ((moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND
     except (ValueError, OverflowError):
         return None
 

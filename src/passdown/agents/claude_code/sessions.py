@@ -17,11 +17,11 @@ from msgspec import Raw, Struct
 
 from passdown.agents.claude_code.outline import Outline, outline, read_ends, recognise
 from passdown.agents.claude_code.reader import Reader
-from passdown.agents.claude_code.records import BAD, ROW, Row, decode, identifier
+from passdown.agents.claude_code.records import BAD, ROW, Row, identifier, salvaged, tick_of
 from passdown.agents.claude_code.turns import taken_back
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import read_bounded
-from passdown.io.jsonl import CHUNK, MAX_LINE, open_log, read_file_lines
+from passdown.io.jsonl import CHUNK, MAX_LINE, Line, open_log, read_file_lines
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 
 __all__ = ["find", "read", "recognise"]
@@ -127,26 +127,40 @@ class _Log:
 
     def events(self) -> Iterator[AnyEvent]:
         """Yield the file's events."""
-        reader, out = self.reader, self.reader.out
+        reader, out, agent = self.reader, self.reader.out, self.agent
+        line: Line | None = None
         for line in read_file_lines(self.path, max_line=self.max_line):
-            self.size = line.offset + line.length + line.complete
-            if not line.length or (line.data is not None and line.data.isspace()):
+            data = line.data
+            if data is not None and (not data or data.isspace()):
                 continue
             self.records += 1
-            base: dict[str, Any] = {"offset": line.offset, "line": line.number}
+            where: dict[str, Any] = {"offset": line.offset, "line": line.number}
             if self.starts and self._left_behind(line.offset):
-                base["active"] = False
-            for row in decode(line, base):
-                if isinstance(row, Row):
-                    reader.take(row, dict(base), line.length, sidecar=self.agent)
-                else:
-                    out.append(row)
+                where["active"] = False
+            if data is None:
+                out.append(Unknown(reason="line_too_long", length=line.length, **where))
+            elif tick := tick_of(data):
+                reader.ignore(tick)
+                continue
+            else:
+                try:
+                    reader.take(ROW.decode(data), where, line.length, sidecar=agent)
+                except BAD:
+                    self._salvage(line, data, where)
             if out:
                 yield from out
                 out.clear()
+        self.size = line.offset + line.length + line.complete if line is not None else 0
         reader.close()
         yield from out
         out.clear()
+
+    def _salvage(self, line: Line, data: bytes, where: dict[str, Any]) -> None:
+        for row in salvaged(line, data, where):
+            if isinstance(row, Row):
+                self.reader.take(row, dict(where), line.length, sidecar=self.agent)
+            else:
+                self.reader.out.append(row)
 
     def _left_behind(self, offset: int) -> bool:
         number = bisect_right(self.starts, offset) - 1
