@@ -108,3 +108,15 @@ def test_a_report_about_another_task_is_reported(bench: Any) -> None:
     loaded = bench.load()
     assert loaded.verification.passed
     assert [finding.code for finding in loaded.findings] == ["artifact.other_task"]
+
+
+def test_a_file_name_that_is_no_text_is_no_artifact(bench: Any) -> None:
+    import os
+
+    folder = bench.root / "outputs/scope/closed"
+    folder.mkdir(parents=True)
+    for name in (b"T-\xff.json", b"T-\n1.json"):
+        with open(os.fsencode(folder) + b"/" + name, "w") as stream:
+            stream.write('{"task_id": "T-1", "acceptance_criteria": ["x"]}')
+    loaded = bench.load()
+    assert loaded.closed_contracts == () and loaded.artifacts == ()

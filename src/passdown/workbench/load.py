@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 
 from passdown.config import Config
 from passdown.model.finding import Finding
-from passdown.model.workbench import Artifact, Contract, Role, Task, Verification, Workbench
+from passdown.model.workbench import Artifact, Contract, Review, Role, Task, Verification, Workbench
 from passdown.workbench.board import read_board
 from passdown.workbench.clues import read_clues
 from passdown.workbench.contract import is_contract, read_contract
 from passdown.workbench.coverage import read_coverage
 from passdown.workbench.decisions import read_decisions
 from passdown.workbench.diff_summary import read_diff_summary
-from passdown.workbench.document import MalformedError, Notes, decode_json, decode_text
+from passdown.workbench.document import MalformedError, Notes, decode_json, decode_text, quoted
 from passdown.workbench.features import read_features
 from passdown.workbench.feedback import Feedback, log_paths, read_feedback
 from passdown.workbench.handoff_import import imported_packets
@@ -78,52 +78,65 @@ class _Loader:
     def load(self) -> Workbench:
         for role in unknown_roles(self.config):
             self._note("", "config.unknown_role", f"artifacts names {role[:40]!a}, which is no artifact")
+        fields = self._work() | self._reports() | self._notes_of_people() | self._router()
+        self._coverage()
+        self._version()
+        return Workbench(
+            **fields,
+            imported_packets=self._imported(),
+            extra=self.extra,
+            artifacts=tuple(self.artifacts[path] for path in sorted(self.artifacts)),
+            findings=tuple(dict.fromkeys(self.findings)),
+        )
+
+    def _work(self) -> dict[str, Any]:
+        """What is to be done. Says which task is active, on which the names of reports depend."""
         state = self._read("state", _from_json(lambda value, notes: read_state(value, notes, self.root)))
         tasks = self._read("board", read_board) or ()
         features, active_feature = self._read("features", _from_json(read_features)) or ((), "")
         self.task_id = (state.active_task_id if state else "") or active_feature or _only_active(tasks, features)
         contract = self._read_scope("contract", "contract", _from_json(read_contract))
         self.task_id = self.task_id or (contract.task_id if contract else "")
+        return {
+            "state": state,
+            "tasks": tasks,
+            "features": features,
+            "active_feature": active_feature,
+            "contract": contract,
+            "closed_contracts": self._closed_contracts(),
+        }
+
+    def _reports(self) -> dict[str, Any]:
+        """What was done and how it was judged."""
+        root = self.root
         verification = self._read("verification", _from_json(read_verification))
         review = self._read("review", _from_json(read_review))
-        self._compare_tasks(verification, review.task_id if review else "", review.path if review else "")
+        self._compare_tasks(verification, review)
         feedback = self._feedback()
-        self._coverage()
-        self._version()
-        router, rules, slugs, command = self._router()
-        return Workbench(
-            router=router,
-            rules_files=rules,
-            rule_slugs=slugs,
-            verification_command=command,
-            state=state,
-            tasks=tasks,
-            features=features,
-            active_feature=active_feature,
-            contract=contract,
-            closed_contracts=self._closed_contracts(),
-            scope_report=self._read_scope(
-                "scope_report", "report", _from_json(lambda value, notes: read_scope_report(value, notes, self.root))
+        return {
+            "verification": verification,
+            "review": review,
+            "feedback": feedback.rows if feedback else None,
+            "feedback_skipped": feedback.skipped if feedback else 0,
+            "scope_report": self._read_scope(
+                "scope_report", "report", _from_json(lambda value, notes: read_scope_report(value, notes, root))
             ),
-            verification=verification,
-            review=review,
-            rule_results=self._read("rule_report", _from_json(read_rule_report)),
-            probes=self._read("init_report", _from_json(read_init_report)),
-            last_known_good=self._read("last_known_good", _from_json(read_last_known_good)) or "",
-            overrides=self._read("overrides", read_overrides) or (),
-            feedback=feedback.rows if feedback else None,
-            feedback_skipped=feedback.skipped if feedback else 0,
-            diff_summary=self._read(
-                "diff_summary", _from_json(lambda value, notes: read_diff_summary(value, notes, self.root))
+            "rule_results": self._read("rule_report", _from_json(read_rule_report)),
+            "probes": self._read("init_report", _from_json(read_init_report)),
+            "last_known_good": self._read("last_known_good", _from_json(read_last_known_good)) or "",
+            "diff_summary": self._read(
+                "diff_summary", _from_json(lambda value, notes: read_diff_summary(value, notes, root))
             ),
-            decisions=self._read("decisions", read_decisions) or (),
-            questions=self._read("questions", read_questions) or (),
-            clues=self._read("clues", read_clues) or (),
-            imported_packets=self._imported(),
-            extra=self.extra,
-            artifacts=tuple(self.artifacts[path] for path in sorted(self.artifacts)),
-            findings=tuple(dict.fromkeys(self.findings)),
-        )
+        }
+
+    def _notes_of_people(self) -> dict[str, Any]:
+        """The append-only logs in which people and agents note what must not get lost."""
+        return {
+            "overrides": self._read("overrides", read_overrides) or (),
+            "decisions": self._read("decisions", read_decisions) or (),
+            "questions": self._read("questions", read_questions) or (),
+            "clues": self._read("clues", read_clues) or (),
+        }
 
     # --- one artifact ------------------------------------------------------------------------------------------
 
@@ -224,14 +237,11 @@ class _Loader:
 
     # --- artifacts with rules of their own ---------------------------------------------------------------------
 
-    def _compare_tasks(self, verification: Verification | None, review_task: str, review_path: str) -> None:
-        reports = [(review_task, review_path)]
-        if verification:
-            reports.insert(0, (verification.task_id, verification.path))
-        for task, path in reports:
-            if task and self.task_id and task != self.task_id:
-                detail = f"is about the task {task[:40]!a}; the active one is {self.task_id[:40]!a}"
-                self._note(path, "artifact.other_task", detail)
+    def _compare_tasks(self, *reports: Verification | Review | None) -> None:
+        for report in reports:
+            if report and report.task_id and self.task_id and report.task_id != self.task_id:
+                detail = f"is about the task {quoted(report.task_id)}; the active one is {quoted(self.task_id)}"
+                self._note(report.path, "artifact.other_task", detail)
 
     def _coverage(self) -> None:
         pair = self._read("coverage", _from_json(read_coverage)) or (None, None)
@@ -280,7 +290,7 @@ class _Loader:
             self._note(other[-1], "artifact.ambiguous", f"is another feedback than {logs[0][-1]}, which is used")
         return feedback if feedback.files else None
 
-    def _router(self) -> tuple[str, tuple[str, ...], tuple[str, ...], str]:
+    def _router(self) -> dict[str, Any]:
         notes = Notes()
         file = read_router(self.root, self.config, notes)
         self.findings += notes.findings
@@ -297,8 +307,12 @@ class _Loader:
             if read is not None:
                 rules.append(path)
                 slugs += read
-        command = verification_command(text) if text else ""
-        return file.path if file and text is not None else "", tuple(rules), tuple(dict.fromkeys(slugs)), command
+        return {
+            "router": file.path if file and text is not None else "",
+            "rules_files": tuple(rules),
+            "rule_slugs": tuple(dict.fromkeys(slugs)),
+            "verification_command": verification_command(text) if text else "",
+        }
 
     def _imported(self) -> tuple[str, ...]:
         notes = Notes()

@@ -113,13 +113,16 @@ def task_files(root: Path, role: Role) -> list[str]:
 
 
 def listing(root: Path, folder: str) -> list[str]:
-    """Return the names in a folder of the repository, sorted, at most `MAX_LISTED`; none where it cannot be listed."""
+    """Return the printable names in a folder of the repository, sorted; none where it cannot be listed.
+
+    At most `MAX_LISTED`, except at the root. A name that is no UTF-8 or holds control characters is no artifact's.
+    """
     try:
         names = [entry.name for entry in (join_inside(root, folder) if folder else root).iterdir()]
     except (OSError, UnsafeError):
         return []
     limit = MAX_LISTED if folder else None
-    return sorted(name for name in names if not name.startswith("."))[:limit]
+    return sorted(name for name in names if name.isprintable() and not name.startswith("."))[:limit]
 
 
 def exists(root: Path, path: str) -> bool:
