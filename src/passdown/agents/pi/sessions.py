@@ -7,6 +7,7 @@ its way to the root was left behind and is read with `active=False`. Pi stores n
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -25,6 +26,7 @@ HEAD = 64 << 10
 """Bytes read at either end of a file to find its sessions."""
 
 _BAD = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_MENDED = re.compile(rb"\\u[0-9a-fA-F]{4}|[\x80-\xff]|NaN|-?Infinity|null")
 _ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage"})
 
 
@@ -186,9 +188,14 @@ def _mend(line: Line) -> list[Entry | Unknown]:
             found.append(ENTRY.decode(document))
         except _BAD:
             found.append(_unknown(line, "bad_shape"))
-    if data and not (documents and data.endswith(documents[-1][-8:])):
+    if data and not (documents and _tail(data) == _tail(documents[-1])):
         found.append(_unknown(line, "bad_json" if line.complete else "torn_line"))
     return found
+
+
+def _tail(text: bytes) -> bytes:
+    """The end of a text without the characters that mending replaces."""
+    return _MENDED.sub(b"", text[-200:])[-12:]
 
 
 def _unknown(line: Line, reason: Literal["bad_json", "torn_line", "line_too_long", "bad_shape"]) -> Unknown:
