@@ -45,14 +45,15 @@ def choose_base(
     A base that is no ancestor (amended, rebased) is replaced by the merge-base, with the finding `base.rewritten`.
     Raises `UsageError` when the explicit base is no commit here.
     """
-    if explicit and not (head.commit and resolve_commit(layout.root, explicit)):
+    given = resolve_commit(layout.root, explicit) if explicit and head.commit else ""
+    if explicit and not given:
         raise UsageError("the base is no commit here", where=explicit, next_step="Name a commit, branch or tag.")
     if not head.commit:
         return Base(layout.empty_tree, "", "empty_tree")
     findings: list[Finding] = []
-    named = [("explicit", explicit)] if explicit else [hint for hint in hints if hint[1]]
+    named = [("explicit", given)] if given else [hint for hint in hints if hint[1]]
     for rule, name in named:
-        commit = resolve_commit(layout.root, name) if explicit or _ID.fullmatch(name) else ""
+        commit = given or (resolve_commit(layout.root, name) if _ID.fullmatch(name) else "")
         if not commit:
             findings.append(_missing(rule, name))
             continue

@@ -19,6 +19,7 @@ from passdown.repository.own import OwnPaths
 KEPT = 2000
 """Most changes that are listed, uncommitted ones first; the rest is counted."""
 
+_FEW = 50
 Letter = Literal["A", "M", "D", "T", "R", "U"]
 _LETTERS: dict[str, Letter] = {"A": "A", "D": "D", "T": "T"}
 
@@ -36,6 +37,11 @@ class _Raw(NamedTuple):
     old_mode: str
     mode: str
     blob: str
+
+
+class _Dirty(NamedTuple):
+    dirt: Dirt
+    base_mode: str
 
 
 def read_changes(layout: Layout, head: Head, base: Base, dirt: Sequence[Dirt], own: OwnPaths) -> Changes:
@@ -56,9 +62,12 @@ def read_changes(layout: Layout, head: Head, base: Base, dirt: Sequence[Dirt], o
                 free -= 1
                 committed[path] = raw
     plain = [path for path in committed if path not in dirty]
-    lines, findings = _lines(layout, head, base, plain, listed, everything=total <= KEPT)
+    shown = [
+        _Dirty(item, committed[item.path].old_mode if item.path in committed else item.head_mode) for item in listed
+    ]
+    lines, findings = _lines(layout, head, base, plain, shown, everything=total <= KEPT)
     kept = {path: _committed_change(path, committed[path], lines.get(path, Lines())) for path in plain}
-    kept |= {item.path: _dirty_change(item, committed.get(item.path), lines.get(item.path, Lines())) for item in listed}
+    kept |= {item.dirt.path: _dirty_change(item, lines.get(item.dirt.path, Lines())) for item in shown}
     return Changes(tuple(kept[path] for path in sorted(kept)), total, findings)
 
 
@@ -75,24 +84,26 @@ def _committed(layout: Layout, head: Head, base: Base) -> Iterator[tuple[bytes, 
 
 
 def _lines(
-    layout: Layout, head: Head, base: Base, plain: list[bytes], listed: Sequence[Dirt], *, everything: bool
+    layout: Layout, head: Head, base: Base, plain: list[bytes], listed: Sequence[_Dirty], *, everything: bool
 ) -> tuple[dict[bytes, Lines], tuple[Finding, ...]]:
-    tracked = [item.path for item in listed if item.tracked]
-    wanted: list[tuple[list[str], list[bytes]]] = []
+    edited = [item.dirt.path for item in listed if item.dirt.tracked and item.base_mode != ABSENT]
+    wanted: list[tuple[list[str], list[bytes], list[bytes]]] = []
     if plain:
-        wanted.append((["diff-tree", "-r", base.tree_ish, head.commit], [] if everything else plain))
-    if tracked:
-        wanted.append((["diff-index", base.tree_ish], tracked))
+        wanted.append((["diff-tree", "-r", base.tree_ish, head.commit], plain, [] if everything else plain))
+    if edited:
+        # git tries each path against each entry of the index: past a few, all of them at once is cheaper.
+        whole = everything and len(edited) > _FEW
+        wanted.append((["diff-index", base.tree_ish], edited, [] if whole else edited))
     found: dict[bytes, Lines] = {}
-    lacking = 0
-    for command, paths in wanted:
-        counted = diff_lines(layout.root, command, paths)
+    lacking = False
+    for command, paths, pathspec in wanted:
+        counted = diff_lines(layout.root, command, pathspec)
+        lacking = lacking or counted is None
         if counted is None:
-            lacking += 1
-            counted = dict.fromkeys(paths or plain, UNCOUNTED)
-        found |= counted
-    untracked = file_lines(layout.root, [(item.path, item.mode, item.size) for item in listed if item.untracked])
-    for path, lines in untracked.items():
+            counted = dict.fromkeys(paths, UNCOUNTED)
+        found |= {path: counted[path] for path in paths if path in counted}
+    new = [(item.dirt.path, item.dirt.mode) for item in listed if item.dirt.untracked or item.base_mode == ABSENT]
+    for path, lines in file_lines(layout.root, new).items():
         found[path] = lines._replace(deleted=found[path].deleted) if path in found and lines.added >= 0 else lines
     if not lacking:
         return found, ()
@@ -113,28 +124,29 @@ def _committed_change(path: bytes, raw: _Raw, lines: Lines) -> Change:
     )
 
 
-def _dirty_change(item: Dirt, raw: _Raw | None, lines: Lines) -> Change:
+def _dirty_change(item: _Dirty, lines: Lines) -> Change:
+    dirt = item.dirt
     return Change(
-        path=decode_path(item.path),
-        status=_letter(item, raw.old_mode if raw else item.head_mode),
+        path=decode_path(dirt.path),
+        status=_letter(dirt, item.base_mode),
         added=lines.added,
         deleted=lines.deleted,
         binary=lines.binary,
-        blob=item.blob,
-        mode=item.mode,
+        blob=dirt.blob,
+        mode=dirt.mode,
         uncommitted=True,
-        untracked=item.untracked,
+        untracked=dirt.untracked,
     )
 
 
-def _letter(item: Dirt, base_mode: str) -> Letter:
-    if item.unmerged:
+def _letter(dirt: Dirt, base_mode: str) -> Letter:
+    if dirt.unmerged:
         return "U"
-    if not item.mode:
+    if not dirt.mode:
         return "D"
     if base_mode == ABSENT:
         return "A"
-    return "T" if base_mode[:3] != item.mode[:3] else "M"
+    return "T" if base_mode[:3] != dirt.mode[:3] else "M"
 
 
 def nested_findings(nested: Sequence[bytes]) -> tuple[Finding, ...]:

@@ -55,33 +55,36 @@ def diff_lines(root: Path, command: Sequence[str], paths: Sequence[bytes]) -> di
     return found
 
 
-def file_lines(root: Path, files: Iterable[tuple[bytes, str, int]]) -> dict[bytes, Lines]:
-    """Count the lines of untracked files, given as (path, mode, size), as git would count them when added."""
+def file_lines(root: Path, files: Iterable[tuple[bytes, str]]) -> dict[bytes, Lines]:
+    """Count the lines of files that the base lacks, given as (path, mode), as git would count them when added."""
     found: dict[bytes, Lines] = {}
     budget = MAX_TOTAL
-    for path, mode, size in files:
-        if mode == "120000":
+    for path, mode in files:
+        if not mode:
+            found[path] = Lines()
+        elif not mode.startswith("100"):
             found[path] = Lines(1)
-        elif size > min(MAX_BYTES, budget):
-            found[path] = UNCOUNTED
         else:
+            found[path], size = _count(root / os.fsdecode(path), min(MAX_BYTES, budget))
             budget -= size
-            found[path] = _count(root / os.fsdecode(path))
     return found
 
 
-def _count(path: Path) -> Lines:
-    total, last, start = 0, b"\n", True
+def _count(path: Path, limit: int) -> tuple[Lines, int]:
+    total, last, size = 0, b"\n", 0
     try:
         with open_regular(path) as stream:
+            if os.fstat(stream.fileno()).st_size > limit:
+                return UNCOUNTED, 0
             while chunk := stream.read(_CHUNK):
-                if start and b"\0" in chunk[:_HEAD]:
-                    return Lines(-1, -1, True)
+                if not size and b"\0" in chunk[:_HEAD]:
+                    return Lines(-1, -1, True), len(chunk)
                 total += chunk.count(b"\n")
-                start, last = False, chunk[-1:]
+                last = chunk[-1:]
+                size += len(chunk)
     except (OSError, UnsafeError):
-        return UNCOUNTED
-    return Lines(total + (last != b"\n"))
+        return UNCOUNTED, size
+    return Lines(total + (last != b"\n")), size
 
 
 def _batches(paths: Sequence[bytes]) -> Iterator[list[bytes]]:

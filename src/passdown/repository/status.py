@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +25,6 @@ class Entry(NamedTuple):
     head_mode: str
     index_mode: str
     mode: str
-    head_blob: str
     index_blob: str
     unmerged: bool = False
 
@@ -112,26 +112,17 @@ def _distance(field: bytes) -> tuple[int | None, int | None]:
 def _entry(record: bytes) -> Entry:
     try:
         if record.startswith(b"1 "):
-            _, code, sub, head_mode, index_mode, mode, head, index, path = record.split(b" ", 8)
-            return _plain(path, code, sub, head_mode, index_mode, mode, head, index)
+            _, code, sub, head_mode, index_mode, mode, _, blob, path = record.split(b" ", 8)
+            return _plain(path, code, sub, head_mode, index_mode, mode, blob)
         if record.startswith(b"u "):
             _, code, sub, _, ours, _, mode, _, blob, _, path = record.split(b" ", 10)
-            return _plain(path, code, sub, ours, ours, mode, blob, blob)._replace(unmerged=True)
+            return _plain(path, code, sub, ours, ours, mode, blob)._replace(unmerged=True)
     except ValueError as error:
         raise GitError("git status wrote a line passdown does not know", where=ascii(record[:200])) from error
     raise GitError("git status wrote a line passdown does not know", where=ascii(record[:200]))
 
 
-def _plain(
-    path: bytes, code: bytes, sub: bytes, head_mode: bytes, index_mode: bytes, mode: bytes, head: bytes, index: bytes
-) -> Entry:
-    return Entry(
-        path,
-        code.decode(),
-        sub.decode(),
-        head_mode.decode(),
-        index_mode.decode(),
-        mode.decode(),
-        head.decode(),
-        index.decode(),
-    )
+def _plain(path: bytes, *fields: bytes) -> Entry:
+    # A large tree repeats the same few codes and modes: keep one of each.
+    code, submodule, head_mode, index_mode, mode, blob = (sys.intern(field.decode()) for field in fields)
+    return Entry(path, code, submodule, head_mode, index_mode, mode, blob)
