@@ -1,0 +1,125 @@
+"""The one boundary: every string of a packet is normalised, neutralised, redacted and cut here, before it has an id."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from msgspec import Struct, structs
+
+from passdown.packet.caps import CODE, MAPS, PATH, TEXTS, Text
+from passdown.redact.neutralise import neutralise, one_line
+from passdown.redact.scan import Redactor
+
+_HEX = re.compile(r"[0-9a-f]{7,64}")
+_MARKER = re.compile(r"\[redacted:([a-z0-9_]+)\]")
+_OPAQUE = re.compile(r"[A-Za-z0-9+/=_-]{257,}")
+_MAP_KEYS = {"changed_elsewhere": PATH}
+
+
+def clean_packet(packet: Any, redactor: Redactor) -> Any:
+    """Return the record with every text field fit to leave the process: see `caps.TEXTS` for what each one holds."""
+    return _clean(packet, redactor)
+
+
+def count_redactions(packet: Struct) -> dict[str, int]:
+    """Count the secrets that are masked in a record, by kind."""
+    counts: dict[str, int] = {}
+    for text in strings_of(structs.asdict(packet)):
+        for kind in _MARKER.findall(text):
+            counts[kind] = counts.get(kind, 0) + 1
+    return dict(sorted(counts.items()))
+
+
+def strings_of(value: Any) -> Iterator[str]:
+    """Yield every string inside a value, keys of mappings included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Struct):
+        yield from strings_of([getattr(value, name) for name in value.__struct_fields__])
+    elif isinstance(value, dict):
+        yield from strings_of([*value.keys(), *value.values()])
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from strings_of(item)
+
+
+def clean_text(text: str, rule: Text, redactor: Redactor) -> str:
+    """Return one text as its field may hold it: safe to look at, without secrets, not longer than its cap."""
+    if rule.kind == "hash" and (not text or _HEX.fullmatch(text)):
+        return text
+    if rule.kind == "exact":
+        return _shorten(redactor.text(_visible(text)), rule.cap)
+    masked = redactor.text(unicodedata.normalize("NFC", neutralise(text)))
+    masked = _OPAQUE.sub(lambda run: f"({len(run[0])} characters of opaque data)", masked)
+    if rule.kind == "block":
+        return _shorten(masked.strip("\n"), rule.cap)
+    return one_line(masked, rule.cap)
+
+
+def _clean(record: Struct, redactor: Redactor) -> Struct:
+    changes = {}
+    rules = TEXTS.get(type(record).__name__, {})
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
+        rule = rules.get(name)
+        cleaned = _value(value, rule, name, redactor) if name not in _literals(type(record)) else value
+        if cleaned is not value:
+            changes[name] = cleaned
+    return structs.replace(record, **changes) if changes else record
+
+
+def _value(value: Any, rule: Text | None, name: str, redactor: Redactor) -> Any:
+    if isinstance(value, str):
+        cleaned = clean_text(value, rule or CODE, redactor)
+        return value if cleaned == value else cleaned
+    if isinstance(value, Struct):
+        return _clean(value, redactor)
+    if isinstance(value, list):
+        return [_value(item, rule, name, redactor) for item in value]
+    if isinstance(value, dict):
+        return _mapping(value, rule, name, redactor)
+    return value
+
+
+def _mapping(value: dict[str, Any], rule: Text | None, name: str, redactor: Redactor) -> dict[str, Any]:
+    key_rule = _MAP_KEYS.get(name, CODE)
+    cleaned: dict[str, Any] = {}
+    for key, item in sorted(value.items())[: MAPS.get(name, max(MAPS.values()))]:
+        new_key = clean_text(key, key_rule, redactor)
+        if isinstance(item, int) and isinstance(cleaned.get(new_key), int):
+            cleaned[new_key] += item
+        else:
+            cleaned[new_key] = _value(item, rule, name, redactor)
+    return cleaned
+
+
+def _visible(text: str) -> str:
+    """Return a path or name with every control and invisible character written as an escape; the rest is exact."""
+    if neutralise(text) == text and "\n" not in text and "\t" not in text:
+        return text
+    return "".join(_escape(c) if neutralise(c) != c or c in "\n\t" else c for c in text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _shorten(text: str, cap: int) -> str:
+    return text if len(text) <= cap else text[: cap - 1] + "…"
+
+
+@cache
+def _literals(record: type[Struct]) -> frozenset[str]:
+    """Return the fields that hold one of a fixed set of words: nothing from outside can be in them."""
+    return frozenset(name for name, hint in get_type_hints(record).items() if _is_literal(hint))
+
+
+def _is_literal(hint: Any) -> bool:
+    if get_origin(hint) is Literal:
+        return True
+    return bool(get_args(hint)) and all(a is type(None) or get_origin(a) is Literal for a in get_args(hint))

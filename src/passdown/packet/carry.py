@@ -1,0 +1,85 @@
+"""What the previous packet hands on. A carried claim keeps its basis and says where it came from: never promoted."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from msgspec import structs
+
+from passdown.model.packet import Clue, Decision, Packet, Preference, Question, RemainingItem
+from passdown.packet.caps import LISTS
+from passdown.packet.context import Context
+
+_Carried = TypeVar("_Carried", bound=Clue | Decision | Preference | Question | RemainingItem)
+
+_ARTIFACT_ROLES = {
+    "questions": "questions", "state": "state", "contract": "contract", "overrides": "overrides",
+    "rule_report": "rule_report",
+}  # fmt: skip
+
+
+def fill_with(own: list[_Carried], carried: list[_Carried], name: str) -> list[_Carried]:
+    """Return the carried items that the list still has room for, newest last, before its own.
+
+    Those without room are not counted as omitted: the previous packet holds them, and counting them would make the
+    second of two identical builds differ from the first.
+    """
+    present = {item.id for item in own}
+    others = [item for item in carried if item.id not in present]
+    room = LISTS[name] - len(own)
+    return [*(others[-room:] if room > 0 else []), *own]
+
+
+def _handed_on(item: _Carried, previous: Packet) -> _Carried:
+    basis = "declared" if item.basis == "observed" else item.basis
+    return structs.replace(item, from_packet=item.from_packet or previous.packet_id, basis=basis)
+
+
+def carried_remaining(context: Context) -> list[RemainingItem]:
+    """Return what the previous packet left open, where nothing here says anew what is open (no board, no plan)."""
+    previous, evidence = context.previous, context.evidence
+    if previous is None or evidence.plan is not None or evidence.workbench.tasks or evidence.workbench.features:
+        return []
+    return [_handed_on(item, previous) for item in previous.remaining]
+
+
+def carried_decisions(context: Context) -> list[Decision]:
+    """Return the previous packet's decisions that were not withdrawn since."""
+    if context.previous is None:
+        return []
+    withdrawn = {row.id for row in context.evidence.workbench.decisions if row.state == "withdrawn"}
+    return [_handed_on(item, context.previous) for item in context.previous.decisions if item.id not in withdrawn]
+
+
+def carried_preferences(context: Context) -> list[Preference]:
+    """Return the previous packet's standing wishes that were not withdrawn since."""
+    if context.previous is None:
+        return []
+    withdrawn = {row.id for row in context.evidence.workbench.decisions if row.state == "withdrawn"}
+    return [_handed_on(item, context.previous) for item in context.previous.preferences if item.id not in withdrawn]
+
+
+def carried_clues(context: Context) -> list[Clue]:
+    """Return the previous packet's pinned clues, except those unpinned or withdrawn since."""
+    if context.previous is None:
+        return []
+    known = {row.id for row in context.evidence.workbench.clues}
+    return [
+        _handed_on(clue, context.previous) for clue in context.previous.clues if clue.pinned and clue.id not in known
+    ]
+
+
+def carried_questions(context: Context) -> list[Question]:
+    """Return the previous packet's questions that are still open.
+
+    A question whose own source is here is read anew, so it is carried only where that source is missing.
+    """
+    if context.previous is None:
+        return []
+    closed = {row.id for row in context.evidence.workbench.questions}
+    here = {artifact.path for artifact in context.evidence.workbench.artifacts if artifact.role in _ARTIFACT_ROLES}
+    return [
+        _handed_on(question, context.previous)
+        for question in context.previous.questions_for_human
+        if question.id not in closed and question.source not in here and question.source != "next_action"
+    ]

@@ -1,0 +1,85 @@
+"""Changed files: what git says, and what the session claims."""
+
+from __future__ import annotations
+
+from passdown.model.evidence import Change, Check
+from passdown.model.packet import ChangedFile
+from passdown.packet.caps import LISTS, MAPS, PATH
+from passdown.packet.context import Context
+from passdown.packet.paths import is_relative
+
+_WRITES = ("edit", "write", "delete")
+
+
+def path_order(path: str) -> bytes:
+    """Return the key that sorts paths bytewise, as git does."""
+    return path.encode("utf-8", "surrogatepass")
+
+
+def claimed_paths(context: Context) -> list[str]:
+    """Return the paths the session or the state says it changed, in path order. Failed attempts are no claims."""
+    state = context.evidence.workbench.state
+    touched = [touch.path for touch in context.evidence.touches if touch.action in _WRITES and not touch.failed]
+    named = [path.removeprefix("./") for path in (*touched, *(state.touched_files if state else ()))]
+    return sorted({path for path in named if is_relative(path)}, key=path_order)
+
+
+def claimed_but_unchanged(context: Context) -> list[str]:
+    """Return the claimed paths that git calls unchanged, except files git is known to ignore."""
+    if context.evidence.repository.changes_total > len(context.evidence.repository.changes):
+        return []
+    changed = {change.path for change in context.evidence.repository.changes}
+    return [path for path in claimed_paths(context) if path not in changed and not _ignored(context, path)]
+
+
+def _ignored(context: Context, path: str) -> bool:
+    fact = context.look(path)
+    return fact is not None and fact.exists and not fact.tracked
+
+
+def list_changed(context: Context) -> tuple[list[ChangedFile], int, dict[str, int]]:
+    """Return the changed files in path order, how many are left out, and where those lie, by folder.
+
+    Uncommitted files have room first, then claimed ones. Git's word stands; a claim git denies has status `=`.
+    """
+    repository = context.evidence.repository
+    claimed = set(claimed_paths(context))
+    changes = [change for change in repository.changes if len(change.path) <= PATH.cap]
+    ranked = sorted(changes, key=lambda c: (not c.uncommitted, c.path not in claimed, path_order(c.path)))
+    kept = ranked[: LISTS["changed_files"]]
+    files = [_from_git(change, change.path in claimed) for change in kept]
+    room = LISTS["changed_files"] - len(files)
+    unchanged = [path for path in claimed_but_unchanged(context) if len(path) <= PATH.cap]
+    files += [ChangedFile(path=path, status="=", claimed=True, basis="declared") for path in unchanged[:room]]
+    left = max(repository.changes_total, len(repository.changes)) - len(kept)
+    listed = {change.path for change in kept}
+    folders = by_folder([change.path for change in repository.changes if change.path not in listed])
+    return sorted(files, key=lambda f: path_order(f.path)), left + len(unchanged[room:]), folders
+
+
+def by_folder(paths: list[str], into: dict[str, int] | None = None) -> dict[str, int]:
+    """Count paths by their first folder, the fullest first up to the cap; files at the root count under `.`."""
+    counts = dict(into or {})
+    for path in paths:
+        folder = path.split("/", 1)[0] if "/" in path else "."
+        counts[folder] = counts.get(folder, 0) + 1
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], path_order(item[0])))
+    return dict(ranked[: MAPS["changed_elsewhere"]])
+
+
+def _from_git(change: Change, claimed: bool) -> ChangedFile:
+    check = None
+    if change.status == "D":
+        check = Check(kind="path_absent", subject=change.path)
+    elif change.blob:
+        check = Check(kind="blob_at_path", subject=change.path, expect=change.blob)
+    return ChangedFile(
+        path=change.path,
+        status=change.status,
+        added=change.added,
+        deleted=change.deleted,
+        binary=change.binary,
+        uncommitted=change.uncommitted or change.untracked,
+        claimed=claimed,
+        check=check,
+    )

@@ -1,0 +1,85 @@
+"""What every section of a packet is built from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from msgspec import Struct
+
+from passdown.model.evidence import Evidence
+from passdown.model.identifier import content_id
+from passdown.model.packet import CleanStateSummary, Packet
+from passdown.model.workbench import Contract, Task
+from passdown.packet.paths import PathLookup
+
+Outcome = Literal["passed", "failed", "unknown"]
+
+
+class Context(Struct, frozen=True, kw_only=True):
+    """The evidence, what is known of paths, the packet before this one, and the options of the build.
+
+    `mask` redacts a text before it is cut or an identifier is computed from it: half a secret is not recognised any
+    more, and no identifier may be a secret's fingerprint.
+    """
+
+    evidence: Evidence
+    look: PathLookup
+    mask: Callable[[str], str]
+    previous: Packet | None = None
+    clean_state: CleanStateSummary = CleanStateSummary()
+    strict_assumptions: bool = False
+
+    def id(self, prefix: str, text: str) -> str:
+        """Return the identifier of a text: the same text has the same one everywhere."""
+        return content_id(prefix, self.mask(text))
+
+    def artifact(self, role: str) -> str:
+        """Return the path of the first artifact with this role, or an empty string."""
+        return next((a.path for a in self.evidence.workbench.artifacts if a.role == role), "")
+
+    @property
+    def contract(self) -> Contract | None:
+        """The scope contract, if there is one."""
+        return self.evidence.workbench.contract
+
+    @property
+    def governed(self) -> bool:
+        """Whether the project tracks its work: it has a contract, a board or a feature list."""
+        workbench = self.evidence.workbench
+        return workbench.contract is not None or bool(workbench.tasks) or bool(workbench.features)
+
+    @property
+    def active_task(self) -> Task | None:
+        """The board's or feature list's item that is being worked on: the named one, else the only one in progress."""
+        workbench = self.evidence.workbench
+        items = [*workbench.tasks, *workbench.features]
+        names = [
+            workbench.state.active_task_id if workbench.state else "",
+            workbench.contract.task_id if workbench.contract else "",
+            workbench.active_feature,
+        ]
+        for name in names:
+            for item in items:
+                if name and item.id == name:
+                    return item
+        running = [item for item in items if item.status == "in_progress"]
+        return running[0] if len(running) == 1 else None
+
+    @property
+    def task_id(self) -> str | None:
+        """The id of the task this work belongs to, or None."""
+        workbench = self.evidence.workbench
+        if workbench.contract and workbench.contract.task_id:
+            return workbench.contract.task_id
+        if workbench.state and workbench.state.active_task_id:
+            return workbench.state.active_task_id
+        task = self.active_task
+        return task.id if task else workbench.active_feature or None
+
+    @property
+    def acceptance(self) -> tuple[str, ...]:
+        """The commands (or sentences) that say when the goal is reached: the contract's, else the active task's."""
+        if self.contract and self.contract.acceptance_criteria:
+            return self.contract.acceptance_criteria
+        return self.active_task.acceptance if self.active_task else ()

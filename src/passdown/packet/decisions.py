@@ -1,0 +1,86 @@
+"""Decisions and preferences: what outlives the session. A reason nobody gave is said to be missing, never made up."""
+
+from __future__ import annotations
+
+from passdown.model.evidence import Rejection
+from passdown.model.identifier import normalize_text
+from passdown.model.packet import Decision, Preference
+from passdown.model.workbench import DecisionRow, QuestionRow
+from passdown.packet.caps import last
+from passdown.packet.carry import carried_decisions, carried_preferences, fill_with
+from passdown.packet.context import Context
+from passdown.packet.questions import is_assumed, question_rows
+
+NO_REASON = "reason not recorded"
+
+
+def list_decisions(context: Context) -> tuple[list[Decision], int]:
+    """Return the decisions, oldest first, and how many are left out.
+
+    Carried ones, the recorded ones, answered questions, defaults taken, and what a person refused or interrupted.
+    """
+    rows = {row.id: row for row in context.evidence.workbench.decisions if row.kind == "decision"}
+    made = [_row(row) for row in rows.values() if row.state != "withdrawn"]
+    questions = question_rows(context)
+    answered = [_answer(row) for row in questions if row.status == "answered"]
+    assumed = [_assumption(row) for row in questions if row.status == "open" and is_assumed(row)]
+    refused = [_rejection(context, rejection) for rejection in context.evidence.rejections]
+    own, left = last(_newest_once([*made, *answered, *assumed, *refused]), "decisions")
+    return fill_with(own, carried_decisions(context), "decisions"), left
+
+
+def list_preferences(context: Context) -> tuple[list[Preference], int]:
+    """Return the standing wishes, oldest first, and how many are left out."""
+    rows = {row.id: row for row in context.evidence.workbench.decisions if row.kind == "preference"}
+    wishes = [Preference(id=row.id, text=row.choice, by=row.by) for row in rows.values() if row.state != "withdrawn"]
+    own, left = last(wishes, "preferences")
+    return fill_with(own, carried_preferences(context), "preferences"), left
+
+
+def _row(row: DecisionRow) -> Decision:
+    return Decision(
+        id=row.id,
+        choice=row.choice,
+        why=row.why.strip() or NO_REASON,
+        rejected=list(row.rejected),
+        by=row.by,
+        anchor=row.anchor,
+        state="assumed" if row.state == "assumed" else "made",
+    )
+
+
+def _answer(row: QuestionRow) -> Decision:
+    answer = row.answer.strip() or "(answer not recorded)"
+    rejected = [option for option in row.options if normalize_text(option) != normalize_text(answer)]
+    return Decision(
+        id=f"D-{row.id}", choice=f"{row.question} — {answer}", why=row.why.strip() or NO_REASON, rejected=rejected,
+        by="human", anchor=row.id,
+    )  # fmt: skip
+
+
+def _assumption(row: QuestionRow) -> Decision:
+    return Decision(
+        id=f"D-{row.id}", choice=row.default, why=f"default taken, nobody asked: {row.question}", anchor=row.id,
+        state="assumed",
+    )  # fmt: skip
+
+
+def _rejection(context: Context, rejection: Rejection) -> Decision:
+    verb = "refused" if rejection.kind == "rejected" else "interrupted"
+    what = rejection.what.strip() or "what the agent was doing"
+    return Decision(
+        id=context.id("D-", f"{verb} {what}"),
+        choice=f"the human {verb}: {what}",
+        why=rejection.reason.strip() or NO_REASON,
+        by="human",
+        basis="observed",
+    )
+
+
+def _newest_once(items: list[Decision]) -> list[Decision]:
+    """Keep each id once, where it stands last."""
+    found: dict[str, Decision] = {}
+    for item in items:
+        found.pop(item.id, None)
+        found[item.id] = item
+    return list(found.values())

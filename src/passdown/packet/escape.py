@@ -1,0 +1,95 @@
+"""Text put into Markdown so that it stays text: no heading, link, image, HTML, table or fence can come out of it."""
+
+from __future__ import annotations
+
+import re
+
+from passdown.redact.neutralise import neutralise, one_line
+
+_PARTS = re.compile(
+    r"(?P<code>(?<![\\`])`[^`\n]+`(?!`))"
+    r"|(?P<address>\b[A-Za-z][A-Za-z0-9+.-]{1,20}:(?://)?[^\s`<>]+|\bwww\.[^\s`<>]+)"
+    r"|(?P<mail>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
+    r"|(?P<mention>(?<![\w`])@[\w-][\w/.-]*)"
+    r"|(?P<issue>(?<![\w`&])(?:[\w.-]+/[\w.-]+)?(?:#|\bGH-)\d+\b)"
+)
+_ADDRESS = re.compile(
+    r"(?:https?|ftp|file|mailto|javascript|data|vbscript|ssh|git|tel|xmpp):|[A-Za-z][\w+.-]*://|www\.", re.IGNORECASE
+)
+_OPENING = re.compile(r"(?:[#>+=|~:-]|\d{1,9}(?=[.)]))")
+_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+
+
+def inline(text: str, cap: int = 300) -> str:
+    """Return one line of Markdown that reads as the text. Code spans that are complete stay code.
+
+    Addresses, mentions and issue numbers become code, so that no renderer makes a link of them.
+    """
+    line = one_line(text, cap)
+    parts: list[str] = []
+    position = 0
+    for match in _PARTS.finditer(line):
+        shown = _part(match)
+        if shown is not None:
+            parts += [_plain(line[position : match.start()], at_start=not position), shown]
+            position = match.end()
+    parts.append(_plain(line[position:], at_start=not position))
+    return "".join(parts)
+
+
+def _part(match: re.Match[str]) -> str | None:
+    if match["code"] is not None:
+        return code(match["code"][1:-1]) if match["code"].strip("` ") else None
+    if match["address"] is not None and not _ADDRESS.match(match["address"]):
+        return None
+    return code(match.group())
+
+
+def code(text: str, cap: int = 512) -> str:
+    """Return the text as a code span whose fence is longer than any run of backticks inside."""
+    line = one_line(text, cap)
+    if not line:
+        return ""
+    fence = "`" * (_longest_run(line) + 1)
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{pad}{line}{pad}{fence}"
+
+
+def fenced(text: str) -> list[str]:
+    """Return the text as the lines of a fenced block whose fence is longer than any run of backticks inside."""
+    body = neutralise(text).strip("\n")
+    fence = "`" * max(3, _longest_run(body) + 1)
+    return [f"{fence}text", *body.split("\n"), fence]
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall("`+", text)), default=0)
+
+
+def _plain(text: str, *, at_start: bool) -> str:
+    out: list[str] = []
+    if at_start and (opening := _OPENING.match(text)):
+        marker = opening.group()
+        out.append(f"{marker}\\{text[len(marker)]}" if marker[0].isdigit() else f"\\{marker}")
+        text = text[len(marker) + marker[0].isdigit() :]
+    for at, character in enumerate(text):
+        before, after = text[at - 1 : at], text[at + 1 : at + 2]
+        out.append("\\" + character if _active(character, before, after) else character)
+    return "".join(out)
+
+
+def _active(character: str, before: str, after: str) -> bool:
+    """Say whether a character could be read as Markdown where it stands."""
+    if character in "*`[]|":
+        return True
+    if character == "\\":
+        return not after or after in _PUNCTUATION
+    if character == "<":
+        return not after or after.isalpha() or after in "/!?"
+    if character == "&":
+        return not after or after.isalnum() or after == "#"
+    if character == "_":
+        return not (before.isalnum() and after.isalnum())
+    if character in "~$":
+        return after == character or before == character
+    return False

@@ -1,0 +1,89 @@
+"""What was tried and failed, so that nobody tries it again unknowing."""
+
+from __future__ import annotations
+
+from passdown.model.evidence import Check, CommandChain
+from passdown.model.packet import CommandLine, FailedAttempt
+from passdown.packet.caps import LISTS
+from passdown.packet.context import Context
+from passdown.packet.runs import (
+    acceptance_chains,
+    failures,
+    is_acceptance,
+    is_failure,
+    is_unresolved,
+    line_of,
+    log_ranks,
+    place,
+    runs_total,
+    work_chains,
+)
+
+_WEIGHT = {"test": 0, "build": 1, "lint": 2, "edit": 3, "vcs": 4, "other": 5, "search": 6}
+
+
+def list_failed(context: Context) -> tuple[list[FailedAttempt], int]:
+    """Return the failed attempts in log order and how many are left out. Unresolved ones have room first."""
+    accepted = acceptance_chains(context)
+    failed = [chain for chain in work_chains(context.evidence) if failures(chain)]
+    order = range(len(failed))
+    weight = {
+        at: (not is_unresolved(failed[at]), not is_acceptance(failed[at], accepted), _WEIGHT[failed[at].kind], -at)
+        for at in order
+    }
+    kept = sorted(sorted(order, key=weight.__getitem__)[: LISTS["failed_attempts"]])
+    return [_attempt(context, failed[at]) for at in kept], len(failed) - len(kept)
+
+
+def _attempt(context: Context, chain: CommandChain) -> FailedAttempt:
+    runs = [run for run in chain.runs if is_failure(run)]
+    newest = runs[-1] if runs else None
+    note = next((run.note for run in reversed(runs) if run.note.strip()), "")
+    error = next((run.error_line for run in reversed(runs) if run.error_line.strip()), "")
+    is_test = chain.kind == "test" or chain.acceptance
+    return FailedAttempt(
+        id=context.id("F-", f"{chain.cwd}\n{chain.key or chain.command}"),
+        what=chain.command,
+        exit=newest.exit if newest else None,
+        why=error or note,
+        tries=failures(chain),
+        resolved=not is_unresolved(chain),
+        tried_after=list(chain.tried_after[-LISTS["FailedAttempt.tried_after"] :]),
+        note=note if error else "",
+        line=line_of(newest) if newest else 0,
+        check=Check(kind="test_outcome_recorded", subject=chain.command, expect=chain.final) if is_test else None,
+    )
+
+
+def list_commands(context: Context) -> tuple[list[CommandLine], int]:
+    """Return the commands by identity, in the order of their last run, and how many are left out.
+
+    Acceptance, tests, builds and what still fails have room before looking around.
+    """
+    accepted = acceptance_chains(context)
+    chains = work_chains(context.evidence)
+    ranked = sorted(
+        range(len(chains)),
+        key=lambda at: (
+            not is_acceptance(chains[at], accepted), not is_unresolved(chains[at]), _WEIGHT[chains[at].kind], -at,
+        ),
+    )  # fmt: skip
+    kept = [chains[at] for at in ranked[: LISTS["commands_run"]]]
+    ranks = log_ranks(context.evidence)
+    kept.sort(key=lambda chain: (place(chain.runs[-1], ranks) if chain.runs else (0, 0, 0), chain.key, chain.command))
+    return [_line(chain) for chain in kept], len(chains) - len(kept)
+
+
+def _last_line(chain: CommandChain) -> int:
+    return line_of(chain.runs[-1]) if chain.runs else 0
+
+
+def _line(chain: CommandChain) -> CommandLine:
+    return CommandLine(
+        cmd=chain.command,
+        cwd=chain.cwd,
+        runs=max(runs_total(chain), 1),
+        last_exit=chain.runs[-1].exit if chain.runs else None,
+        first_line=line_of(chain.runs[0]) if chain.runs else 0,
+        last_line=_last_line(chain),
+    )

@@ -1,0 +1,41 @@
+"""The goal: what a person wanted, in the words of the contract, the board, or the person."""
+
+from __future__ import annotations
+
+from passdown.model.evidence import Basis, Directive
+from passdown.packet.context import Context
+from passdown.packet.vague import is_vague
+
+
+def find_goal(context: Context) -> tuple[str | None, Basis | None]:
+    """Return the goal and its basis: contract, board, feature, else the first human request of the earliest session.
+
+    Never invented: `(None, None)` where nobody stated one.
+    """
+    task = context.active_task
+    text = (context.contract.goal if context.contract else "") or (task.goal if task else "")
+    if not text.strip():
+        request = first_request(context)
+        text = request.text if request else ""
+    return (text, "declared") if text.strip() else (None, None)
+
+
+def first_request(context: Context) -> Directive | None:
+    """Return the earliest session's first human message that asks for something."""
+    evidence = context.evidence
+    started = sorted(evidence.sessions, key=lambda s: (s.started_at is None, s.started_at or 0))
+    order = [session.session_id for session in started]
+    asked = [directive for directive in evidence.directives if not is_vague(directive.text)] or list(
+        evidence.directives
+    )
+    for name in order:
+        for directive in asked:
+            if directive.source and directive.source.kind == "session" and directive.source.path == name:
+                return directive
+    return asked[0] if asked else None
+
+
+def last_request(context: Context) -> Directive | None:
+    """Return the last human message that asks for something."""
+    asked = [directive for directive in context.evidence.directives if not is_vague(directive.text)]
+    return asked[-1] if asked else None

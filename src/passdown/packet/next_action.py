@@ -1,0 +1,191 @@
+"""The one next step: given, taken from the state, or derived by a fixed order of rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import structs
+
+from passdown.errors import NextActionError
+from passdown.model.evidence import Basis, CommandChain
+from passdown.model.packet import NextAction, Question, RemainingItem, Risk
+from passdown.packet.caps import LISTS
+from passdown.packet.context import Context
+from passdown.packet.goal import last_request
+from passdown.packet.irreversible import needs_a_human
+from passdown.packet.paths import mentioned_paths
+from passdown.packet.questions import NEXT_ACTION
+from passdown.packet.runs import acceptance_chains, work_chains
+from passdown.packet.vague import MAX_LENGTH, is_vague, refusal
+from passdown.packet.verification import is_command
+
+_TEST_NAME = re.compile(r"[\w./:\-\[\]#@+=,]{1,160}")
+_SPAN = re.compile(r"`([^`\n]{2,300})`")
+
+Kind = Literal["command", "edit", "ask", "review"]
+
+
+def choose_next_action(
+    context: Context,
+    given: str,
+    questions: list[Question],
+    risks: list[Risk],
+    remaining: list[RemainingItem],
+    *,
+    final: bool,
+) -> NextAction:
+    """Return the next action: the given one, the state's, else the first that a rule derives.
+
+    Raises `NextActionError` when the given one is vague or ignores a question it waits for, and, for a final packet,
+    when nothing better than looking around can be derived.
+    """
+    asked = next((q for q in questions if NEXT_ACTION in q.blocks), None)
+    if given.strip():
+        return _finish(context, _given(context, given, asked))
+    state = context.evidence.workbench.state
+    stated = state.next_action if state else ""
+    if stated.strip() and not refusal(stated) and (asked is None or asked.id in stated):
+        source = context.artifact("state") or "agent_state.json"
+        return _finish(context, _stated(context, stated, source, asked))
+    for action in _derived(context, questions, risks, remaining):
+        if not refusal(context.mask(action.text)):
+            return _finish(context, action)
+    if final:
+        raise NextActionError(
+            "no usable next action can be derived",
+            next_step='Say it: `passdown wrap --next "<one concrete step>"`, or write an interim packet.',
+        )
+    return _finish(context, _look_around(context))
+
+
+def state_refusal(context: Context) -> str:
+    """Return why the state's next action was not taken over, or an empty string."""
+    state = context.evidence.workbench.state
+    return refusal(state.next_action) if state and state.next_action.strip() else ""
+
+
+def _given(context: Context, text: str, asked: Question | None) -> NextAction:
+    reason = refusal(text)
+    if reason:
+        raise NextActionError(
+            f"the next action is not usable: {reason}",
+            where=text[:80],
+            next_step="Name one concrete step: a path, a command, or a question's id, on one line.",
+        )
+    if asked is not None and asked.id not in text:
+        raise NextActionError(
+            f"the next action waits for the open question {asked.id} but does not name it",
+            where=text[:80],
+            next_step=f'Name it ("get the answer to {asked.id}"), or choose work that does not depend on it.',
+        )
+    return _stated(context, text, "given", asked)
+
+
+def _stated(context: Context, text: str, source: str, asked: Question | None) -> NextAction:
+    command = next((span for span in _SPAN.findall(text) if is_command(context, span)), "")
+    kind: Kind = "ask" if asked else "command" if command else "edit"
+    return NextAction(
+        text=text.strip(), kind=kind, command=command, question_id=asked.id if asked else "", source=source,
+        basis="declared",
+    )  # fmt: skip
+
+
+def _derived(
+    context: Context, questions: list[Question], risks: list[Risk], remaining: list[RemainingItem]
+) -> Iterator[NextAction]:
+    yield from _owed(questions)
+    yield from _failing(context)
+    yield from _blocking(risks)
+    for rule, items in _open_items(remaining):
+        for item in items:
+            if not is_vague(item.text):
+                yield _action(item.text, f"derived:{rule}", basis=item.basis)
+    step = context.evidence.last_step
+    if step is not None and not is_vague(step.text):
+        yield _action(_one(context, step.text), "derived:last_step", basis="declared")
+    request = last_request(context)
+    if request is not None:
+        text = f"Review the diff against the last request: “{_one(context, request.text, 220)}”"
+        yield _action(text, "derived:last_request", kind="review")
+
+
+def _owed(questions: list[Question]) -> Iterator[NextAction]:
+    for question in questions:
+        if question.severity == "block":
+            text = f"Get the answer to {question.id}: {question.question}"
+            yield structs.replace(_action(text, "derived:question", kind="ask"), question_id=question.id)
+
+
+def _failing(context: Context) -> Iterator[NextAction]:
+    tests = context.evidence.tests
+    name = next((n for n in tests.failing if _TEST_NAME.fullmatch(n)), "")
+    for chain in acceptance_chains(context):
+        if chain.final != "ok":
+            yield _repair(chain.command, name if len(acceptance_chains(context)) == 1 else "", "acceptance")
+    if tests.state in ("red", "error") or (tests.state == "stale" and tests.last_outcome in ("red", "error")):
+        command = _failing_test(context)
+        if command or name:
+            yield _repair(command, name, "test")
+
+
+def _failing_test(context: Context) -> str:
+    failing: list[CommandChain] = [
+        chain for chain in work_chains(context.evidence) if chain.kind == "test" and chain.final != "ok" and chain.runs
+    ]
+    known = [chain.command for chain in failing if chain.command in context.evidence.tests.commands]
+    commands = [*known, *(chain.command for chain in reversed(failing)), *context.evidence.tests.commands]
+    return commands[0] if commands else ""
+
+
+def _repair(command: str, name: str, rule: str) -> NextAction:
+    shown = " ".join(command.split())
+    text = f"Make `{name}` pass" if name else f"Make `{shown[:200]}` pass"
+    return structs.replace(_action(text, f"derived:failing_{rule}", kind="command"), command=shown)
+
+
+def _blocking(risks: list[Risk]) -> Iterator[NextAction]:
+    """Yield what a report, the workbench or git calls blocking; what is merely absent is no work to do."""
+    for risk in risks:
+        if risk.severity == "block" and not risk.code.endswith(".missing") and not risk.code.startswith("tests."):
+            yield _action(f"Settle {risk.code}: {risk.detail}", "derived:blocking_finding")
+
+
+def _open_items(remaining: list[RemainingItem]) -> Iterator[tuple[str, list[RemainingItem]]]:
+    running = [item for item in remaining if item.status == "in_progress"]
+    waiting = [item for item in remaining if item.status == "todo"]
+    for rule, items in (("in_progress", running), ("todo", waiting)):
+        yield f"plan_{rule}", [item for item in items if item.source == "plan"]
+        yield f"board_{rule}", [item for item in items if item.source in ("board", "features")]
+        yield f"carried_{rule}", [item for item in items if item.source == ""]
+
+
+def _look_around(context: Context) -> NextAction:
+    base = context.evidence.repository.base
+    command = f"git diff --stat {base[:12]}" if base else "git status"
+    text = f"Review `{command}` and ask the human what is wanted next"
+    return structs.replace(_action(text, "derived:nothing_known", kind="review"), command=command)
+
+
+def _action(text: str, source: str, *, kind: Kind = "edit", basis: Basis = "derived") -> NextAction:
+    return NextAction(text=" ".join(text.split()), kind=kind, source=source, basis=basis)
+
+
+def _one(context: Context, text: str, cap: int = MAX_LENGTH) -> str:
+    flat = " ".join(context.mask(text).split())
+    return flat if len(flat) <= cap else flat[: cap - 1].rstrip() + "…"
+
+
+def _finish(context: Context, action: NextAction) -> NextAction:
+    """Shorten, find the paths it names, keep the agent's own word beside it, and mark what waits for a person."""
+    text = _one(context, action.text)
+    step = context.evidence.last_step
+    view = "" if step is None or action.source == "derived:last_step" else _one(context, step.text)
+    return structs.replace(
+        action,
+        text=text,
+        paths=mentioned_paths(f"{text} {action.command}", context.look)[: LISTS["NextAction.paths"]],
+        agents_view=view,
+        requires_human=action.kind == "ask" or needs_a_human(text, action.command),
+    )

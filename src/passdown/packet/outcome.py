@@ -1,0 +1,46 @@
+"""How the work stands: passed, failed or unknown."""
+
+from __future__ import annotations
+
+from passdown.packet.context import Context, Outcome
+from passdown.packet.runs import acceptance_chains
+
+
+def is_stale(context: Context, head_commit: str) -> bool:
+    """Say whether a report that names the commit it judged was written for another one."""
+    repository = context.evidence.repository
+    heads = (repository.effective_head, repository.head)
+    return bool(head_commit) and not any(head and _same_commit(head_commit, head) for head in heads)
+
+
+def _same_commit(short: str, full: str) -> bool:
+    return len(short) >= 7 and (full.startswith(short.lower()) or short.lower().startswith(full))
+
+
+def decide_outcome(context: Context) -> Outcome:
+    """Return `failed` when something measured says so, `passed` when everything that must hold was measured to hold.
+
+    What nobody measured (no report, an acceptance command never run) makes it `unknown`: neither is made up.
+    """
+    workbench, tests = context.evidence.workbench, context.evidence.tests
+    verification, review = workbench.verification, workbench.review
+    accepted = acceptance_chains(context)
+    if (
+        (verification is not None and verification.passed is False)
+        or any(chain.final != "ok" for chain in accepted)
+        or (review is not None and review.verdict == "hard_fail")
+        or context.clean_state.blocking
+        or tests.state in ("red", "error")
+        or (tests.state == "stale" and tests.last_outcome in ("red", "error"))
+    ):
+        return "failed"
+    if context.governed or verification is not None:
+        judged = verification is not None and verification.passed is True
+        fresh = judged and verification is not None and not is_stale(context, verification.head_commit)
+        return "passed" if fresh and not _never_run(context, len(accepted)) else "unknown"
+    return "passed" if tests.state == "green" else "unknown"
+
+
+def _never_run(context: Context, accepted: int) -> bool:
+    commands = [line for line in context.acceptance if line in context.evidence.tests.commands]
+    return len(commands) > accepted

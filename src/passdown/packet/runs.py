@@ -1,0 +1,111 @@
+"""Runs and chains of commands: which ones failed, which are settled, and in which order the log holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from passdown.model.command import normalize_command
+from passdown.model.evidence import CommandChain, CommandRun, Evidence
+from passdown.packet.context import Context
+
+OWN_COMMANDS = frozenset({"passdown", "passdown-hook"})
+"""Runs of these are the handover itself: counting them would change the packet by making it."""
+
+RunPlace = tuple[int, int, int]
+"""Where a run stands: rank of its log, line in it, position in its chain."""
+
+_SIGNALS = {130: "interrupted", 137: "killed", 143: "terminated"}
+
+
+def is_failure(run: CommandRun) -> bool:
+    """Say whether a run failed. No result counts as a failure; a refused or still running command does not."""
+    if run.expected or run.exit == 0 or run.result in ("rejected", "running"):
+        return False
+    return run.exit is not None or run.result != "ok"
+
+
+def is_success(run: CommandRun) -> bool:
+    """Say whether a run ended as it should: exit 0, reported as fine, or a non-zero exit that was the answer."""
+    return run.expected or run.exit == 0 or (run.exit is None and run.result == "ok")
+
+
+def failures(chain: CommandChain) -> int:
+    """Return how many runs of the chain failed, including those that the evidence no longer holds."""
+    return max(chain.failures, sum(map(is_failure, chain.runs)))
+
+
+def runs_total(chain: CommandChain) -> int:
+    """Return how many runs the chain had, including those that the evidence no longer holds."""
+    return max(chain.total, len(chain.runs))
+
+
+def is_unresolved(chain: CommandChain) -> bool:
+    """Say whether the chain's last word is a failure."""
+    return chain.final != "ok" and failures(chain) > 0
+
+
+def signal_label(exit_code: int | None) -> str:
+    """Return how a signal ended a run (`interrupted`, `killed`, `terminated`), or an empty string."""
+    return _SIGNALS.get(exit_code, "") if exit_code is not None else ""
+
+
+def work_chains(evidence: Evidence) -> list[CommandChain]:
+    """Return the chains of the work itself, in the order their first runs stand in the log."""
+    ranks = log_ranks(evidence)
+    chains = [chain for chain in evidence.chains if not _own(chain)]
+    return sorted(chains, key=lambda chain: place(chain.runs[0], ranks) if chain.runs else (len(ranks) + 1, 0, 0))
+
+
+def _own(chain: CommandChain) -> bool:
+    tokens = chain.runs[-1].tokens if chain.runs else ()
+    tokens = tokens or normalize_command(chain.command)
+    return bool(tokens) and tokens[0].rsplit("/", 1)[-1] in OWN_COMMANDS
+
+
+def log_ranks(evidence: Evidence) -> dict[tuple[str, str], int]:
+    """Rank the logs: sessions by their start, then artifacts by path. Times inside a log are never compared."""
+    sessions = sorted(evidence.sessions, key=lambda s: (s.started_at is None, s.started_at or 0))
+    ranks = {("session", session.session_id): rank for rank, session in enumerate(sessions)}
+    others = sorted(
+        {
+            (run.source.kind, run.source.path)
+            for chain in evidence.chains
+            for run in chain.runs
+            if run.source and (run.source.kind, run.source.path) not in ranks
+        }
+    )
+    return ranks | {name: len(ranks) + rank for rank, name in enumerate(others)}
+
+
+def place(run: CommandRun, ranks: dict[tuple[str, str], int], position: int = 0) -> RunPlace:
+    """Return the key that sorts runs of several logs into file order."""
+    if run.source is None:
+        return (len(ranks), 0, position)
+    return (ranks.get((run.source.kind, run.source.path), len(ranks)), run.source.line, position)
+
+
+def line_of(run: CommandRun) -> int:
+    """Return the run's 1-based line in its log, 0 when it has none."""
+    return run.source.line if run.source else 0
+
+
+def acceptance_chains(context: Context) -> list[CommandChain]:
+    """Return the chains of acceptance commands, in the order of the criteria, then in log order."""
+    wanted = [normalize_command(command) for command in context.acceptance]
+    chains = [
+        chain for chain in work_chains(context.evidence) if chain.acceptance or _tokens(chain) in wanted
+    ]  # fmt: skip
+    return sorted(chains, key=lambda chain: _rank(_tokens(chain), wanted))
+
+
+def is_acceptance(chain: CommandChain, accepted: Iterable[CommandChain]) -> bool:
+    """Say whether a chain is one of the acceptance chains."""
+    return any(chain is other for other in accepted)
+
+
+def _tokens(chain: CommandChain) -> tuple[str, ...]:
+    return (chain.runs[-1].tokens if chain.runs else ()) or normalize_command(chain.command)
+
+
+def _rank(tokens: tuple[str, ...], wanted: list[tuple[str, ...]]) -> int:
+    return wanted.index(tokens) if tokens in wanted else len(wanted)

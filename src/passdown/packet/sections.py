@@ -1,0 +1,335 @@
+"""The sections of handoff.md, each a pure function of the packet and of how much room there is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from passdown.model.packet import Packet
+from passdown.packet.escape import code, fenced, inline
+
+
+class Room(Struct, frozen=True):
+    """How much is shown: items of a list, characters of a text, lines of output, and whether optional sections stay."""
+
+    items: int
+    chars: int
+    output: int
+    optional: bool = True
+
+
+def basis(name: str, source: str = "") -> str:
+    """Return how a thing is known, as it stands behind each claim."""
+    return f"*{name}: {inline(source, 60)}*" if source else f"*{name}*"
+
+
+def listed(items: Sequence[Any], room: int, left: int, show: Any) -> list[str]:
+    """Return the items as bullets, and one line for those not shown here or left out of the packet."""
+    lines = [f"- {show(item)}" for item in items[:room]]
+    hidden = len(items) - len(lines)
+    if hidden or left:
+        where = "in handoff.json" if not left else "left out" if not hidden else "in handoff.json or left out"
+        lines.append(f"- … {hidden + left} more {where}")
+    return lines
+
+
+def title(packet: Packet, word: str) -> list[str]:
+    """Return the title and the line that says where the work stands."""
+    git = packet.git
+    name = packet.task_id or packet.topic
+    what = f" {inline(packet.goal, 80)}" if packet.goal else ""
+    branch = f"branch {code(git.branch)}" if git.branch else "detached HEAD"
+    head = f" at {code(git.head[:12])}" if git.head else ", no commit yet"
+    outcome = {"passed": "passed run", "failed": "failed run", "unknown": "outcome unknown"}[packet.outcome]
+    parts = [branch + head, outcome, packet.kind, f"packet {code(packet.packet_id[:12])}"]
+    if packet.as_of:
+        parts.append(f"evidence up to {inline(packet.as_of, 20)}")
+    return [f"# {word}: {inline(name, 64)}{what} — {packet.status}", " · ".join(parts), ""]
+
+
+def next_step(packet: Packet, room: Room) -> list[str]:
+    """Return the one next step, how it is known, what waits for a person, and what to settle first."""
+    action = packet.next_action
+    source = action.source.removeprefix("derived:").replace("_", " ")
+    known = basis(action.basis, source)
+    command = f" · {code(action.command)}" if action.command and action.command not in action.text else ""
+    lines = [f"{inline(action.text)}{command}  {known}"]
+    if action.requires_human:
+        asked = f" ({inline(action.question_id, 64)})" if action.question_id else ""
+        lines.append(f"- **Waits for a human's word**{asked}.")
+    if action.agents_view:
+        lines.append(f'- The agent\'s last word: "{inline(action.agents_view, room.chars)}"  *declared, not checked*')
+    if packet.interrupted_edit:
+        lines.append(f"- **The last edit was cut short:** {code(packet.interrupted_edit.path)}  *observed*")
+    for point in packet.settle_first[: max(1, room.items // 4)]:
+        fix = f" — {code(point.fix, room.chars)}" if point.fix else ""
+        lines.append(f"- Settle first: {inline(point.detail, room.chars)}{fix}")
+    return lines
+
+
+def questions(packet: Packet, room: Room) -> list[str]:
+    """Return the questions with their defaults."""
+
+    def show(q: Any) -> str:
+        options = f" Options: {', '.join(inline(o, 40) for o in q.options)}." if q.options else ""
+        blocks = f" Blocks: {', '.join(inline(b, 40) for b in q.blocks[:3])}." if q.blocks else ""
+        text = f"**{inline(q.id, 64)}** {inline(q.question, room.chars)}{options}"
+        return f"{text} If unanswered: {inline(q.default, 100)}.{blocks}"
+
+    left = packet.omitted.get("questions_for_human", 0)
+    return listed(packet.questions_for_human, min(5, room.items), left, show)
+
+
+def load_first(packet: Packet, room: Room) -> list[str]:
+    """Return the paths to load, in order, on one line, and what must hold that is not obvious."""
+    prereqs = packet.next_session_prereqs
+    shown = [a for a in prereqs.artifacts if a.mode != "on_demand"][: room.items]
+    if not shown:
+        return []
+    paths = " · ".join(
+        f"{code(a.path)}{' (in part)' if a.mode == 'range' else ''}{'' if a.tracked else ' (untracked)'}" for a in shown
+    )
+    hidden = len(prereqs.artifacts) - len(shown) + packet.omitted.get("next_session_prereqs.artifacts", 0)
+    return [paths + (f" · … {hidden} more in handoff.json" if hidden else "")]
+
+
+def goal(packet: Packet, room: Room) -> list[str]:
+    """Return the goal in the words of whoever stated it."""
+    return (
+        [f"{inline(packet.goal, max(room.chars, 120))}  {basis(packet.goal_basis or 'declared')}"]
+        if packet.goal
+        else []
+    )
+
+
+def directives(packet: Packet, room: Room) -> list[str]:
+    """Return the human's own words: the first and the latest when there is no room for all."""
+    items = packet.directives
+    half = max(1, room.items // 2)
+    kept = items if len(items) <= 2 * half else [*items[:half], *items[-half:]]
+
+    def show(d: Any) -> str:
+        at = f"  *({inline(d.at[11:16], 5)})*" if d.at else ""
+        return f'"{inline(d.text, room.chars)}"{at}'
+
+    left = len(items) - len(kept) + packet.omitted.get("directives", 0)
+    return listed(kept, len(kept), left, show)
+
+
+def completed(packet: Packet, room: Room) -> list[str]:
+    """Return what is done, one line each."""
+
+    def show(item: Any) -> str:
+        proof = item.evidence
+        is_id = len(proof) in (40, 64) and " " not in proof and "/" not in proof
+        evidence = f" — {code(proof[:12])}" if is_id else f" — {inline(proof, 60)}" if proof else ""
+        return f"✓ {_named(item.id)}{inline(item.text, room.chars)}{evidence}  {basis(item.basis)}"
+
+    return listed(packet.completed, room.items, packet.omitted.get("completed", 0), show)
+
+
+def remaining(packet: Packet, room: Room) -> list[str]:
+    """Return what is open."""
+
+    def show(item: Any) -> str:
+        state = {"todo": "", "in_progress": " (in progress)", "blocked": " (**blocked**)"}[item.status]
+        done = f" — done when: {inline(item.done_when, 100)}" if item.done_when else ""
+        origin = item.source or ("an earlier packet" if item.from_packet else "")
+        return f"☐ {_named(item.id)}{inline(item.text, room.chars)}{state}{done}  {basis(item.basis, origin)}"
+
+    return listed(packet.remaining, room.items, packet.omitted.get("remaining", 0), show)
+
+
+def _named(name: str) -> str:
+    """Show the ids that people know; the ones computed here only serve machines."""
+    return "" if name.startswith(("P-", "C-")) else f"{inline(name, 40)}: "
+
+
+def changed(packet: Packet, room: Room) -> list[str]:
+    """Return what git says changed, the uncommitted marked, and what was only claimed."""
+    real = [f for f in packet.changed_files if f.status != "="]
+    lines = listed(real, room.items + 4, 0, _file)
+    claims = [code(f.path) for f in packet.changed_files if f.status == "="]
+    if claims:
+        more = f" and {len(claims) - 5} more" if len(claims) > 5 else ""
+        lines.append(f"- claimed by the session but unchanged in git: {', '.join(claims[:5])}{more}  *declared*")
+    left = packet.omitted.get("changed_files", 0)
+    if left:
+        folders = ", ".join(f"{code(name)} {count}" for name, count in list(packet.changed_elsewhere.items())[:6])
+        lines.append(f"- … {left} more left out{': ' + folders if folders else ''}")
+    return lines
+
+
+def _file(file: Any) -> str:
+    counts = "binary" if file.binary else f"+{max(file.added, 0)} −{max(file.deleted, 0)}"
+    return f"{file.status} {code(file.path)} {counts}{' · **uncommitted**' if file.uncommitted else ''}"
+
+
+def decisions(packet: Packet, room: Room) -> list[str]:
+    """Return the decisions with their reasons, then the standing wishes."""
+
+    def show(d: Any) -> str:
+        rejected = f" (rejected: {', '.join(inline(r, 40) for r in d.rejected[:4])})" if d.rejected else ""
+        assumed = " **assumed**" if d.state == "assumed" else ""
+        origin = f"by the {d.by}" + (", carried over" if d.from_packet else "")
+        return f"{inline(d.choice, room.chars)}{rejected} — {inline(d.why, 120)}{assumed}  {basis(d.basis, origin)}"
+
+    lines = listed(packet.decisions[-room.items :], room.items, _left(packet, "decisions", room.items), show)
+    wish = [f"prefers: {inline(p.text, room.chars)}  {basis(p.basis, 'by the ' + p.by)}" for p in packet.preferences]
+    return lines + [f"- {line}" for line in wish[: room.items]]
+
+
+def _left(packet: Packet, field: str, room: int) -> int:
+    return max(0, len(getattr(packet, field)) - room) + packet.omitted.get(field, 0)
+
+
+def tests(packet: Packet, room: Room) -> list[str]:
+    """Return the recorded state of the tests, and the output of the failure when there is room."""
+    state = packet.tests
+    if state.state == "not_run" and not state.commands:
+        return []
+    word = {
+        "green": "**green**, recorded on this tree", "red": "**red**, recorded on this tree",
+        "error": "**no result** (the run did not start or end)", "not_run": "not run",
+        "stale": f"stale: the tree changed since the last run ({inline(state.last_outcome or 'unknown', 20)})",
+        "manual": "the criteria are prose: to be checked by hand",
+    }[state.state]  # fmt: skip
+    counts = f" ({inline(state.counts, 80)})" if state.counts else ""
+    commands = f" — {', '.join(code(c, room.chars) for c in state.commands[:2])}" if state.commands else ""
+    lines = [f"{word}{counts}{commands}  {basis(state.basis)}"]
+    lines += listed(
+        state.failing, min(5, room.items), packet.omitted.get("tests.failing", 0), lambda n: f"fails: {code(n)}"
+    )
+    if state.error_line:
+        lines.append(f"- {inline(state.error_line, room.chars)}")
+    output = _output(packet)
+    if output and room.output:
+        lines += ["", *fenced("\n".join(line[:160] for line in output.splitlines()[-room.output :]))]
+    return lines
+
+
+def _output(packet: Packet) -> str:
+    failed = [entry for entry in packet.feedback_tail if entry.kind == "failure" and (entry.err or entry.out)]
+    return (failed[-1].err or failed[-1].out) if failed else ""
+
+
+def problems(packet: Packet, room: Room) -> list[str]:
+    """Return the known problems: risks, then what was tried and failed, then assumptions nobody confirmed."""
+
+    def risk(r: Any) -> str:
+        severity = f"**{r.severity}**" if r.severity == "block" else r.severity
+        return f"{severity} {code(r.code)} {inline(r.detail, room.chars)}"
+
+    def attempt(a: Any) -> str:
+        ended = "no result" if a.exit is None else f"exit {a.exit}"
+        tries = f" ×{a.tries}" if a.tries > 1 else ""
+        why = f": {inline(a.why, room.chars)}" if a.why else ""
+        after = f" — then tried: {'; '.join(inline(t, 60) for t in a.tried_after[-2:])}" if a.tried_after else ""
+        note = f' — note: "{inline(a.note, 80)}"' if a.note else ""
+        settled = "tried, failed, passes now" if a.resolved else "tried, failed"
+        return f"{settled}: {code(a.what, room.chars)} — {ended}{tries}{why}{note}{after}"
+
+    def assumption(a: Any) -> str:
+        score = "not reviewed" if a.score is None else f"scored {a.score} of 2"
+        return f"assumed: {inline(a.text, room.chars)} ({score})"
+
+    shown = [r for r in packet.open_risks if r.severity != "info" or room.items > 6]
+    lines = listed(shown, room.items, _left(packet, "open_risks", len(packet.open_risks)), risk)
+    attempts = sorted(packet.failed_attempts, key=lambda a: a.resolved)
+    lines += listed(attempts, max(1, room.items // 2), packet.omitted.get("failed_attempts", 0), attempt)
+    left = packet.omitted.get("assumptions_to_validate", 0)
+    lines += listed(packet.assumptions_to_validate, max(1, room.items // 2), left, assumption)
+    if packet.assumptions_unscored:
+        lines.append(f"- {packet.assumptions_unscored} assumptions were scored only as a whole, none by itself")
+    return lines
+
+
+def verification(packet: Packet, room: Room) -> list[str]:
+    """Return how to prove the whole."""
+    plan = packet.verification
+    if not plan.how:
+        return []
+    shown = [code(line) if plan.by == "command" else inline(line, room.chars) for line in plan.how[: room.items]]
+    more = f" and {len(plan.how) - len(shown)} more in handoff.json" if len(plan.how) > len(shown) else ""
+    return [
+        f"{' && '.join(shown) if plan.by == 'command' else '; '.join(shown)}{more} — expect: {inline(plan.expect, 80)}"
+    ]
+
+
+def commands(packet: Packet, room: Room) -> list[str]:
+    """Return the last commands in short."""
+
+    def show(c: Any) -> str:
+        ended = "no exit code" if c.last_exit is None else f"exit {c.last_exit}"
+        return f"{code(c.cmd, room.chars)} — {ended}{f' ×{c.runs}' if c.runs > 1 else ''}"
+
+    kept = packet.commands_run[-max(1, room.items // 2) :]
+    return listed(kept, len(kept), _left(packet, "commands_run", len(kept)), show)
+
+
+def clues(packet: Packet, room: Room) -> list[str]:
+    """Return the clues with their anchors; a broken one is said to be broken."""
+
+    def show(c: Any) -> str:
+        anchors = ", ".join(code(a) + (" (leads nowhere)" if a in c.broken else "") for a in c.anchors[:3])
+        pin = "**pinned** " if c.pinned else ""
+        return f"{pin}{inline(c.text, room.chars)}{' — ' + anchors if anchors else ''} ({inline(c.id, 40)})"
+
+    return listed(packet.clues, room.items, packet.omitted.get("clues", 0), show)
+
+
+def summaries(packet: Packet, room: Room) -> list[str]:
+    """Return what the harness wrote when it compacted: its words, not checked."""
+    return [
+        f'- "{inline(s.text, 2 * room.chars)}"  *declared by the harness, not checked*'
+        for s in packet.harness_summaries
+    ]
+
+
+def local_only(packet: Packet, room: Room) -> list[str]:
+    """Return what another device lacks."""
+    local = packet.local_only
+    lines = []
+    if local.unpushed:
+        lines.append(f"- {local.unpushed} commit{'s' if local.unpushed > 1 else ''} not pushed")
+    if local.uncommitted:
+        lines.append(f"- {local.uncommitted} uncommitted file{'s' if local.uncommitted > 1 else ''}")
+    lines += [f"- stash {inline(s.subject, room.chars)} ({code(s.id[:12])})" for s in local.stashes[: room.items]]
+    if local.ignored_artifacts:
+        names = ", ".join(map(code, local.ignored_artifacts[:4]))
+        more = f" and {len(local.ignored_artifacts) - 4} more" if len(local.ignored_artifacts) > 4 else ""
+        lines.append(f"- not in git: {names}{more}")
+    for tree in local.worktrees[:3]:
+        dirty = {True: ", dirty", False: "", None: ", not read"}[tree.dirty]
+        lines.append(f"- worktree {code(tree.name)} on {code(tree.branch) or 'no branch'}{dirty}")
+    return lines
+
+
+def receipts(packet: Packet, room: Room) -> list[str]:
+    """Return the reports leaned on, what is not known, and what was left out or masked."""
+    pointer = packet.verdict_pointer
+    parts = []
+    for name, receipt in (("verification", pointer.verification), ("review", pointer.review)):
+        if receipt is None:
+            parts.append(f"{name}: none")
+            continue
+        verdict = receipt.verdict or {True: "passed", False: "failed", None: "no verdict"}[receipt.passed]
+        where = code(receipt.path) if receipt.path else name
+        parts.append(f"{name}: {where} ({inline(verdict, 20)}{', **stale**' if receipt.stale else ''})")
+    state = packet.clean_state
+    blocking = ", ".join(map(code, state.blocking[:5]))
+    parts.append(f"clean state: {blocking or '0 blocking'}" if state.checked else "clean state: not checked")
+    lines = [" · ".join(parts)]
+    if packet.unknowns:
+        lines.append(f"Not known: {', '.join(inline(name, 40) for name in packet.unknowns[: room.items + 4])}")
+    if packet.omitted:
+        counts = ", ".join(
+            f"{inline(name, 40)} {count}" for name, count in sorted(packet.omitted.items())[: room.items + 4]
+        )
+        lines.append(f"Left out: {counts}")
+    if packet.redactions:
+        masked = ", ".join(f"{inline(kind, 40)} {count}" for kind, count in sorted(packet.redactions.items())[:6])
+        lines.append(f"Secrets masked: {masked}")
+    return lines

@@ -1,0 +1,69 @@
+"""What blocks, with the commands that mend it: shown before the next step is taken."""
+
+from __future__ import annotations
+
+import shlex
+
+from passdown.model.packet import SettleFirst
+from passdown.packet.caps import first
+from passdown.packet.context import Context
+
+_MENDING = {
+    "merge": "git merge --continue, or git merge --abort",
+    "rebase": "git rebase --continue, or git rebase --abort",
+    "cherry-pick": "git cherry-pick --continue, or git cherry-pick --abort",
+    "revert": "git revert --continue, or git revert --abort",
+    "bisect": "git bisect reset",
+    "am": "git am --continue, or git am --abort",
+}
+
+
+def list_settle_first(context: Context) -> tuple[list[SettleFirst], int]:
+    """Return what is to settle first (a running merge, a half-made edit, loose work), and how many are left out."""
+    evidence = context.evidence
+    repository = evidence.repository
+    points: list[SettleFirst] = []
+    if repository.operation:
+        points.append(
+            SettleFirst(
+                code="tree.operation_in_progress", detail=f"a {repository.operation} is in progress",
+                fix=_MENDING.get(repository.operation, "git status"),
+            )
+        )  # fmt: skip
+    if edit := evidence.interrupted_edit:
+        points.append(
+            SettleFirst(
+                code="edit.interrupted", detail="the last edit was cut short: the file may be half changed",
+                fix=f"git diff -- {shlex.quote(edit.path)}", path=edit.path,
+            )
+        )  # fmt: skip
+    points += _loose(context)
+    for submodule in repository.submodules:
+        if submodule.moved or submodule.dirty:
+            what = "is at another commit than recorded" if submodule.moved else "has uncommitted changes"
+            points.append(SettleFirst(code="tree.submodule", detail=f"a submodule {what}", path=submodule.path))
+    points += [
+        SettleFirst(code=finding.code, detail=finding.detail, fix=finding.fix, path=finding.where)
+        for finding in (*repository.findings, *evidence.findings, *evidence.workbench.findings)
+        if finding.severity == "block" and finding.fix
+    ]
+    return first(points, "settle_first")
+
+
+def _loose(context: Context) -> list[SettleFirst]:
+    changes = context.evidence.repository.changes
+    points = []
+    for code, what, paths in (
+        ("tree.uncommitted", "changed", [c.path for c in changes if c.uncommitted and not c.untracked]),
+        ("tree.untracked", "new", [c.path for c in changes if c.untracked]),
+    ):
+        if paths:
+            names = " ".join(map(shlex.quote, paths[:3])) + (" …" if len(paths) > 3 else "")
+            files = "file is" if len(paths) == 1 else "files are"
+            points.append(
+                SettleFirst(
+                    code=code, detail=f"{len(paths)} {what} {files} not committed", path=paths[0],
+                    fix=f'git add -- {names} && git commit, or git stash push -u -m "<why>" -- {names}',
+                )
+            )  # fmt: skip
+    return points

@@ -1,0 +1,31 @@
+"""The state of the tests as recorded. Nothing is run here, and nothing unrecorded is called passed."""
+
+from __future__ import annotations
+
+from passdown.model.evidence import Check
+from passdown.model.packet import Tests
+from passdown.packet.caps import LISTS
+from passdown.packet.context import Context
+
+
+def tests_state(context: Context) -> tuple[Tests, int]:
+    """Return the recorded state of the tests, and how many failing tests are left out."""
+    facts = context.evidence.tests
+    fresh = facts.state in ("green", "red", "error")
+    failing = list(dict.fromkeys(facts.failing))
+    cap = LISTS["Tests.failing"]
+    check = None
+    if facts.commands and fresh:
+        check = Check(kind="test_outcome_recorded", subject=facts.commands[0], expect=facts.state)
+    tests = Tests(
+        commands=list(facts.commands[: LISTS["Tests.commands"]]),
+        state=facts.state,
+        last_outcome=facts.last_outcome,
+        failing=failing[:cap],
+        counts=facts.counts,
+        error_line=facts.error_line,
+        evidence_line=facts.source.line if facts.source else 0,
+        tree=context.evidence.repository.tree_fingerprint if fresh else "",
+        check=check,
+    )
+    return tests, max(0, len(failing) - cap)

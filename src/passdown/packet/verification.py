@@ -1,0 +1,81 @@
+"""How to prove the whole goal, and the receipts this packet leans on."""
+
+from __future__ import annotations
+
+import re
+
+from passdown.model.evidence import Check
+from passdown.model.packet import Receipt, VerdictPointer, VerificationPlan
+from passdown.packet.caps import LISTS
+from passdown.packet.context import Context
+from passdown.packet.outcome import is_stale
+from passdown.packet.paths import artifacts_of
+
+_RUNNER_NAMES = """
+pytest python python3 py.test tox nox make just task npm pnpm yarn npx node bun deno cargo go mvn gradle ./gradlew
+./mvnw dotnet mix bundle rspec rake ruby ctest cmake bash sh uv poetry pipenv hatch ruff mypy tsc eslint jest vitest phpunit
+composer swift xcodebuild docker git bazel buck2 sbt lein stack cabal zig dart flutter terraform
+"""
+_RUNNERS = frozenset(_RUNNER_NAMES.split())
+
+
+def is_command(context: Context, text: str) -> bool:
+    """Say whether a criterion can be run, by its first word; prose can only be checked by hand."""
+    if text in context.evidence.tests.commands:
+        return True
+    words = re.sub(r"^(?:[A-Za-z_]\w*=\S*\s+)+", "", text.strip()).split(" ", 1)
+    return words[0] in _RUNNERS or (words[0].startswith("./") and len(words[0]) > 2)
+
+
+def plan_verification(context: Context) -> tuple[VerificationPlan, int]:
+    """Return how to prove the whole, and how many steps are left out.
+
+    The contract's or task's criteria, else the project's verification command, else the recorded test commands.
+    """
+    workbench, tests = context.evidence.workbench, context.evidence.tests
+    how = [line for line in context.acceptance if line.strip()]
+    how = how or ([workbench.verification_command] if workbench.verification_command else []) or list(tests.commands)
+    how = list(dict.fromkeys(how))
+    runnable = any(is_command(context, line) or not context.acceptance for line in how)
+    cap = LISTS["VerificationPlan.how"]
+    plan = VerificationPlan(
+        how=how[:cap],
+        expect="every command exits 0" if runnable else "each point holds" if how else "",
+        by="command" if runnable else "manual",
+    )
+    return plan, max(0, len(how) - cap)
+
+
+def verdict_pointer(context: Context) -> VerdictPointer:
+    """Return the receipts: verification and review reports, each with its hash and whether it judged this tree."""
+    workbench = context.evidence.workbench
+    verification = review = None
+    if workbench.verification:
+        report = workbench.verification
+        verification = _receipt(context, report.path, "verification", report.head_commit, passed=report.passed)
+    if workbench.review:
+        judged = workbench.review
+        review = _receipt(
+            context, judged.path, "review", judged.head_commit, verdict=judged.verdict, passed=_passed(judged.verdict)
+        )
+    return VerdictPointer(verification=verification, review=review)
+
+
+def _passed(verdict: str) -> bool | None:
+    return None if not verdict else verdict == "pass"
+
+
+def _receipt(
+    context: Context, path: str, role: str, head: str, *, passed: bool | None = None, verdict: str = ""
+) -> Receipt:
+    path = path or context.artifact(role)
+    sha256 = next((a.sha256 for a in artifacts_of(context.evidence) if a.path == path), "")
+    return Receipt(
+        path=path,
+        sha256=sha256,
+        passed=passed,
+        verdict=verdict,
+        head=head if re.fullmatch(r"[0-9a-f]{7,64}", head) else "",
+        stale=is_stale(context, head),
+        check=Check(kind="artifact_hash", subject=path, expect=sha256) if path and sha256 else None,
+    )
