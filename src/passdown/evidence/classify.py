@@ -16,12 +16,11 @@ Result = Literal["ok", "failed", "interrupted", "rejected", "timeout", "running"
 
 
 class Verdict(NamedTuple):
-    """How a run ended. `masked` says that a failure hid behind exit 0; `output` is what it printed, unwrapped."""
+    """How a run ended. `masked` says that a failure hid behind exit 0."""
 
     result: Result
     expected: bool
     error_line: str
-    output: str
     masked: bool = False
 
 
@@ -64,6 +63,7 @@ _NOT_FOUND = re.compile(
     r"(?m)^(?:\(eval\):\d+: |(?:/\S*/)?(?:ba|z|da)?sh: (?:line )?\d*:? ?)"
     r"(?:command not found: \S+|\S+: (?:command )?not found)"
 )
+_SHELL_COMPLAINT = re.compile(r"(?:fatal|error): |\S+: .*(?:No such file or directory|[Pp]ermission denied)\s*\Z")
 _READ_ERROR = re.compile(
     r"^(?:cat|sed|head|tail|[ef]?grep|rg|awk|wc|nl|less): .*(?:No such file|[Ii]s a directory|denied)"
 )
@@ -77,25 +77,36 @@ def judge(
 
     `errors` is standard error where it was recorded apart from `text`.
     """
+    if exit_code in (None, 0) and outcome == "ok":
+        if is_masking(parts) and hides_failure(parts, both := _both(bare_output(text), errors)):
+            return Verdict("failed", False, error_line(both), masked=True)
+        return Verdict("ok", False, "")
+    if outcome in {"rejected", "running"}:
+        return Verdict(outcome, False, "")
     output = bare_output(text)
-    if outcome in {"rejected", "interrupted", "running"}:
-        return Verdict(outcome, False, error_line(output) if outcome == "interrupted" else "", output)
-    failed = exit_code not in (None, 0) or outcome in {"failed", "timeout"}
-    both = f"{output}\n{errors}" if errors else output
-    if failed:
-        if _CANCELLED.match(output) or (exit_code is None and _ABORTED.search(output[-400:])):
-            return Verdict("interrupted", False, "", output)
-        if outcome == "timeout" or (
-            exit_code in {None, 124} and _TIMED_OUT.search(output[:400] + "\n" + output[-400:])
-        ):
-            return Verdict("timeout", False, error_line(both), output)
-        expected = is_answer(parts, exit_code, both) or bool(ANNOUNCED.search(said[-400:]))
-        return Verdict("failed", expected, error_line(errors or output) or error_line(output), output)
+    line = error_line(errors or output) or error_line(output)
+    if outcome == "interrupted" or _CANCELLED.match(output) or (exit_code is None and _ABORTED.search(output[-400:])):
+        return Verdict("interrupted", False, line)
     if exit_code is None and outcome == "unknown":
-        return Verdict("unknown", False, error_line(both), output)
-    if hides_failure(parts, both):
-        return Verdict("failed", False, error_line(both), output, masked=True)
-    return Verdict("ok", False, "", output)
+        return _unreported(parts, output, line)
+    late = exit_code in {None, 124} and _TIMED_OUT.search(output[:400] + "\n" + output[-400:])
+    if outcome == "timeout" or late:
+        return Verdict("timeout", False, line)
+    expected = is_answer(parts, exit_code, _both(output, errors)) or bool(ANNOUNCED.search(said[-400:]))
+    return Verdict("failed", expected, line)
+
+
+def _unreported(parts: Sequence[Part], output: str, line: str) -> Verdict:
+    """Judge a run whose ending nobody reported: by its output when there is any, else it has no result."""
+    if not output.strip():
+        return Verdict("unknown", False, "")
+    if _FAILURE.search(output) or _NOT_FOUND.search(output) or _SHELL_COMPLAINT.match(output):
+        return Verdict("failed", is_answer(parts, None, output), line)
+    return Verdict("ok", False, "")
+
+
+def _both(output: str, errors: str) -> str:
+    return f"{output}\n{errors}" if errors else output
 
 
 def is_masking(parts: Sequence[Part]) -> bool:

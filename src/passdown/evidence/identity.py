@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from passdown.evidence.kinds import FILTERS, Kind, is_reader, kind_of, program_of, words_of
 from passdown.evidence.places import Places
-from passdown.evidence.shell import Part, split_shell, unwrap_argv, without_redirections
-from passdown.model.command import command_text, normalize_command
+from passdown.evidence.shell import Part, split_shell, split_words, unwrap_argv, without_redirections
+from passdown.model.command import MAX_TOKENISED, command_text, normalize_command
 from passdown.model.identifier import content_id
 
 MAX_COMMAND = 1000
@@ -40,12 +40,18 @@ def identify(command: str, cwd: str, places: Places, argv: tuple[str, ...] = ())
     main, folder = _without_setup(parts, cwd, places)
     main = _without_filters(main)
     bare = _joined(main) or text
-    tokens = normalize_command(bare)
+    words = split_words(bare) if len(bare) <= MAX_TOKENISED else None
+    tokens = normalize_command(words) if words else normalize_command(bare)
     where = places.folder(folder)
     kind = _kind(main)
     own = _is_own(words_of(main[0].text)) if main else False
     key = content_id("c-", where + "\x00" + "\x00".join(tokens))
     return Identity(key, shorten(bare), where, shorten_tokens(tokens), kind, own, tuple(parts[:64]))
+
+
+def is_own(command: str, places: Places) -> bool:
+    """Say whether a command runs passdown itself: its records are never evidence."""
+    return "passdown" in command and identify(command, "", places).own
 
 
 def _is_own(words: tuple[str, ...]) -> bool:

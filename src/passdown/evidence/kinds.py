@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
+from passdown.evidence.shell import split_words, without_redirections
 from passdown.model.command import normalize_command
 
 Kind = Literal["test", "build", "lint", "vcs", "edit", "search", "other"]
+
+
+MAX_LOOKED_AT = 2000
 
 
 def _table(words: str) -> frozenset[str]:
@@ -71,9 +76,14 @@ _GIT_MOVES = frozenset({
 _GH_READS = _table("view list status diff checks watch api search")
 
 
+@lru_cache(maxsize=256)
 def words_of(text: str) -> tuple[str, ...]:
-    """Return the words of a simple command that say what it is: no wrappers, no `sudo`, no `timeout 60`, no `xargs`."""
-    words = list(normalize_command(text))
+    """Return the words of a simple command that say what it is: no wrappers, no `sudo`, no `timeout 60`, no `xargs`.
+
+    Only the beginning of a long command is looked at.
+    """
+    text = without_redirections(text[:MAX_LOOKED_AT])
+    words = list(normalize_command(split_words(text) or text.split()))
     for _ in range(4):
         if not words:
             break

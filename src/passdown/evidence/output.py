@@ -75,7 +75,9 @@ def error_line(text: str) -> str:
 
 def one_line(text: str, limit: int = MAX_LINE) -> str:
     """Return a text as one line without control characters, cut to `limit` characters."""
-    clean = " ".join("".join(c if c.isprintable() else " " for c in text[: limit * 4]).split())
+    clean = " ".join(text[: limit * 4].split())
+    if not clean.isprintable():
+        clean = " ".join("".join(c if c.isprintable() else " " for c in clean).split())
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 

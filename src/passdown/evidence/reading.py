@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from passdown.evidence.identity import identify
+from passdown.evidence.identity import is_own
 from passdown.evidence.output import one_line
 from passdown.evidence.runs import Finished, SessionRuns
 from passdown.evidence.stages import LATEST, Stages
@@ -113,7 +113,7 @@ class Reading:
 
     def _call(self, event: ToolCall) -> None:
         self.just_refused = False
-        own = event.action == "run" and identify(event.command, self.cwd, self.all.places).own
+        own = event.action == "run" and is_own(event.command, self.all.places)
         if not event.agent_id:
             self.all.words.acted(own=own)
         if own:

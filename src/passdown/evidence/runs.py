@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from passdown.evidence.classify import Result, Verdict, judge
 from passdown.evidence.identity import Identity, identify
-from passdown.evidence.output import MAX_TAIL, one_line, tail_of
+from passdown.evidence.output import MAX_TAIL, bare_output, one_line, tail_of
 from passdown.evidence.places import Places
 from passdown.model.evidence import CommandRun, Source
 from passdown.model.session import Outcome, ToolCall, ToolResult
@@ -25,7 +25,7 @@ _BACKGROUND_KEYS = ("session_id", "bash_id", "shell_id", "task_id", "process_id"
 
 
 class Finished(NamedTuple):
-    """A run with its identity and, for tests, what it printed. `state` is False for a rewound run."""
+    """A run with its identity and what the agent saw of its output. `state` is False for a rewound run."""
 
     run: CommandRun
     identity: Identity
@@ -77,7 +77,7 @@ class SessionRuns:
 
     def _followed(self, event: ToolCall) -> str | None:
         """Return the background id that a call asks about (`write_stdin`, `BashOutput` and their like)."""
-        if not self._running or event.command.strip():
+        if not self._running:
             return None
         for key in _BACKGROUND_KEYS:
             value = event.arguments.get(key)
@@ -123,9 +123,10 @@ def _finish(pending: _Pending, event: ToolResult) -> Finished:
         at=event.at if event.at is not None else pending.at,
         source=pending.source,
         duration=event.duration_ms,
-        stdout=tail_of(verdict.output) if failed else "",
+        stdout=tail_of(bare_output(event.text)) if failed else "",
+        ids=(pending.call_id, ""),
     )
-    return Finished(run, pending.identity, verdict.output, pending.active and event.active)
+    return Finished(run, pending.identity, event.text, pending.active and event.active)
 
 
 def _unanswered(pending: _Pending) -> Finished:
@@ -137,8 +138,10 @@ def _still_running(pending: _Pending) -> Finished:
 
 
 def _without_result(pending: _Pending, result: Result) -> Finished:
-    verdict = Verdict(result, False, "", "")
-    run = _record(pending.identity, verdict, exit_code=None, at=pending.at, source=pending.source)
+    verdict = Verdict(result, False, "")
+    run = _record(
+        pending.identity, verdict, exit_code=None, at=pending.at, source=pending.source, ids=(pending.call_id, "")
+    )
     return Finished(run, pending.identity, "", pending.active)
 
 

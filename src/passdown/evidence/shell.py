@@ -14,6 +14,34 @@ _REDIRECTION = re.compile(r"(?:\s+|(?<=\s))(?:[12&]?>{1,2}\s*(?:&[12-]|[^\s;|&<>
 _WRAPPER_ARGV = re.compile(r"^(?:/\S*/)?(?:ba|z|da)?sh$")
 
 
+_WORD = re.compile(r"""(?:[^\s'"\\]+|'[^']*'|"(?:[^"\\]|\\.)*"|\\.)+""", re.DOTALL)
+_PIECE = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^'"\\]+)""", re.DOTALL)
+_IN_DOUBLE = re.compile(r"""\\(["\\])""")
+
+
+def split_words(text: str) -> list[str] | None:
+    """Return the words of a command as a POSIX shell quotes them, None for an unclosed quote. Faster than `shlex`."""
+    if not ("'" in text or '"' in text or "\\" in text):
+        return text.split()
+    words: list[str] = []
+    position = 0
+    for match in _WORD.finditer(text):
+        if text[position : match.start()].strip():
+            return None
+        position = match.end()
+        words.append(_unquoted(match[0]))
+    return None if text[position:].strip() else words
+
+
+def _unquoted(word: str) -> str:
+    if not ("'" in word or '"' in word or "\\" in word):
+        return word
+    pieces = []
+    for single, double, escaped, plain in _PIECE.findall(word):
+        pieces.append(_IN_DOUBLE.sub(r"\1", double) if double else single or escaped or plain)
+    return "".join(pieces)
+
+
 class Part(NamedTuple):
     """One simple command, and the operator before it: empty for the first, `&&`, `||`, `|` or `;`."""
 
@@ -120,10 +148,11 @@ def _after_heredocs(command: str, position: int, words: list[str], end: int) -> 
 def without_redirections(text: str) -> str:
     """Return a simple command without the redirections at its end (`2>&1`, `>/dev/null`)."""
     for _ in range(4):
-        shorter = _REDIRECTION.sub("", text)
-        if shorter == text:
+        start = max(0, len(text) - 200)
+        match = _REDIRECTION.search(text, start)
+        if match is None:
             break
-        text = shorter
+        text = text[: match.start()]
     return text
 
 

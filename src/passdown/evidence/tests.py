@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from passdown.evidence.classify import is_masking
 from passdown.evidence.identity import identify
 from passdown.evidence.kinds import kind_of, program_of, words_of
+from passdown.evidence.output import bare_output
 from passdown.evidence.places import Places
 from passdown.evidence.reports import Report, read_report
 from passdown.evidence.runs import Finished
@@ -112,7 +113,7 @@ class Tests:
         run = finished.run
         if not finished.state or (run.kind != "test" and run.tokens not in self.tokens):
             return
-        report = read_report(finished.output) if finished.output else Report()
+        report = read_report(bare_output(finished.output)) if finished.output else Report()
         colour = _colour(finished, report)
         if colour is None:
             return

@@ -183,9 +183,19 @@ def next_step(text: str) -> tuple[str, int]:
             found = pattern.search(sentences[index]) if search else pattern.match(sentences[index])
             if found:
                 return _capped(_with_item(sentences, index))
-    paragraphs = [paragraph for paragraph in re.split(r"\n\s*\n", clean) if paragraph.strip()]
-    first = next((s for piece in _SENTENCE.split(paragraphs[-1]) if (s := _plain(piece))), sentences[-1])
-    return _capped(first)
+    for paragraph in reversed(re.split(r"\n\s*\n", clean)):
+        for piece in _SENTENCE.split(paragraph):
+            sentence = _plain(piece)
+            if _says_something(sentence):
+                return _capped(sentence)
+    return "", 0
+
+
+def _says_something(sentence: str) -> bool:
+    """Say whether a sentence can stand alone: not `Done.`, not `Created:`, not a table row."""
+    if sentence.endswith((":", "：")) or sentence.startswith(("|", "::", "---", "```")):
+        return False
+    return len(sentence.split()) >= 4 or len(sentence.encode()) - len(sentence) >= 16
 
 
 def _plain(piece: str) -> str:
