@@ -38,11 +38,10 @@ def tool_search(state: State, item: r.ToolSearch) -> Events:
 
 def _called(state: State, call_id: str, called: Called) -> list[AnyEvent]:
     events = state.went_on()
-    stamp = state.stamp()
-    events.append(state.tools.call(stamp, call_id, called))
+    events.append(state.tools.call(state.place, call_id, called))
     if called.action == "plan":
         if (plan := _plan(called.arguments.get("plan"))) is not None:
-            events.append(PlanUpdate(items=plan, **stamp))
+            events.append(PlanUpdate(items=plan, **state.place.stamp()))
     elif called.tool == "spawn_agent":
         state.subagents.called(call_id, called)
     return events
@@ -62,14 +61,14 @@ def _plan(steps: Any) -> tuple[PlanItem, ...] | None:
 def output(state: State, item: r.FunctionOutput | r.CustomOutput) -> Events:
     """What a call gave back."""
     events = state.went_on()
-    stamp, tools, call_id = state.stamp(), state.tools, item.call_id
-    called = tools.open.get(call_id)
-    result, ended = tools.result(stamp, call_id, item.output)
+    place, tools, call_id = state.place, state.tools, item.call_id
+    called = tools.open.pop(call_id, None)
+    result, ended = tools.result(place, call_id, called, item.output)
     if called is not None and called.tool == "exec" and not state.paginated and not tools.itemized:
         source = called.arguments.get("input")
-        events += tools.scripted(stamp, call_id, source if isinstance(source, str) else "", ended)
+        events += tools.scripted(place, call_id, source if isinstance(source, str) else "", ended)
     events.append(result)
-    if state.subagents.asked and (start := state.subagents.answered(stamp, call_id, ended)):
+    if state.subagents.asked and (start := state.subagents.answered(place.stamp(), call_id, ended)):
         events.append(start)
     if result.outcome == "interrupted":
         state.stopped_tool = True
@@ -85,7 +84,7 @@ def web_search(state: State, item: r.WebSearch) -> Events:
     """A search the provider ran: the call row is the result too."""
     action = item.action or r.WebAction()
     arguments = {key: value for key, value in (("query", action.query), ("url", action.url)) if value}
-    call_id = item.id or f"line:{state.line}"
+    call_id = item.id or f"line:{state.place.line}"
     return _served(
         state, _called(state, call_id, Called("web_search", "web", arguments=arguments)), call_id, item.status
     )
@@ -93,34 +92,34 @@ def web_search(state: State, item: r.WebSearch) -> Events:
 
 def image_call(state: State, item: r.ImageCall) -> Events:
     """A picture the provider made."""
-    call_id = item.id or f"line:{state.line}"
+    call_id = item.id or f"line:{state.place.line}"
     return _served(state, _called(state, call_id, Called("image_generation", "other")), call_id, item.status)
 
 
 def _served(state: State, events: list[AnyEvent], call_id: str, status: str | None) -> Events:
     state.tools.open.pop(call_id, None)
     outcome: Outcome = "failed" if status == "failed" else "ok"
-    return [*events, ToolResult(call_id=call_id, outcome=outcome, **state.stamp())]
+    return [*events, ToolResult(call_id=call_id, outcome=outcome, **state.place.stamp())]
 
 
 def exec_end(state: State, event: r.ExecEnd) -> Events:
     """How a command ended."""
     state.ignored["event_msg/exec_command_end"] += 1
-    state.tools.exec_end(state.stamp, event)
+    state.tools.exec_end(state.place, event)
     return ()
 
 
 def patch_end(state: State, event: r.PatchEnd) -> Events:
     """How a patch ended."""
     state.ignored["event_msg/patch_apply_end"] += 1
-    state.tools.patch_end(state.stamp, event)
+    state.tools.patch_end(state.place, event)
     return ()
 
 
 def mcp_end(state: State, event: r.McpEnd) -> Events:
     """How a call of an MCP tool ended."""
     state.ignored["event_msg/mcp_tool_call_end"] += 1
-    state.tools.mcp_end(state.stamp, event)
+    state.tools.mcp_end(state.place, event)
     return ()
 
 
@@ -129,7 +128,7 @@ def spawned(state: State, event: r.SpawnEnd) -> Events:
     if not event.child:
         return ()
     name, prompt = event.nickname or "", event.prompt or ""
-    start = state.subagents.started(state.stamp(), event.child, name, prompt, event.call_id)
+    start = state.subagents.started(state.place.stamp(), event.child, name, prompt, event.call_id)
     return [start] if start else ()
 
 
@@ -138,18 +137,18 @@ def activity(state: State, event: r.AgentActivity) -> Events:
     if event.kind != "started" or not event.child:
         state.ignored["event_msg/sub_agent_activity"] += 1
         return ()
-    start = state.subagents.started(state.stamp(), event.child, event.path or "", "", event.event_id or "")
+    start = state.subagents.started(state.place.stamp(), event.child, event.path or "", "", event.event_id or "")
     return [start] if start else ()
 
 
 def item_tool(state: State, item: r.Item) -> Events:
     """A tool's item: how a call ended, or a call that a script made."""
-    return state.tools.item(state.stamp, item)
+    return state.tools.item(state.place, item)
 
 
 def item_plan(state: State, item: r.Item) -> Events:
     """A plan in prose."""
-    return [PlanUpdate(text=item.text, **state.stamp())] if item.text else ()
+    return [PlanUpdate(text=item.text, **state.place.stamp())] if item.text else ()
 
 
 def item_spawn(state: State, item: r.Item) -> Events:
@@ -161,5 +160,5 @@ def item_spawn(state: State, item: r.Item) -> Events:
     elif (item.tool or "").lower().replace("_", "") != "spawnagent":
         children = []
     name, prompt = item.agent_path or item.agent_place or "", item.prompt or ""
-    starts = [state.subagents.started(state.stamp(), child, name, prompt, item.id) for child in children[:100]]
+    starts = [state.subagents.started(state.place.stamp(), child, name, prompt, item.id) for child in children[:100]]
     return [start for start in starts if start]

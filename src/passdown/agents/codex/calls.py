@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
+from msgspec import Struct, field
 
 from passdown.io.jsonl import salvage
 from passdown.model.session import Action
@@ -22,7 +23,7 @@ _ACTIONS: dict[str, Action] = {
     "request_user_input_async": "ask", "request_permissions": "ask",
 }  # fmt: skip
 
-_PATCHED = re.compile(r"^\*\*\* (?:(Add|Update|Delete) File|(Move) to): (.+)$", re.MULTILINE)
+_PATCHED = re.compile(r"\*\*\* (?:(Add|Update|Delete) File|(Move) to): (.+)")
 _HEREDOC = re.compile(r"\A\s*(?:cd [^\n&;]+&&\s*)?(?:apply_patch|applypatch)\b[\s\S]{0,200}?\*\*\* Begin Patch")
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "powershell", "pwsh", "powershell.exe", "pwsh.exe"})
 _SCRIPTED = re.compile(
@@ -32,9 +33,10 @@ _SCRIPTED = re.compile(
 )
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _MAX_PATHS = 500
+_JSON = msgspec.json.Decoder()
 
 
-class Called(NamedTuple):
+class Called(Struct, frozen=True, gc=False):
     """A call as it is kept until its result comes."""
 
     tool: str
@@ -42,7 +44,7 @@ class Called(NamedTuple):
     command: str = ""
     cwd: str = ""
     paths: tuple[str, ...] = ()
-    arguments: dict[str, Any] = {}  # noqa: RUF012  (never changed)
+    arguments: dict[str, Any] = field(default_factory=dict)
 
 
 def read_call(name: str, namespace: str | None, given: Any) -> Called:
@@ -66,6 +68,8 @@ def patch_call(tool: str, patch: str, arguments: dict[str, Any], cwd: str = "") 
     kinds: set[str] = set()
     paths: dict[str, None] = {}
     for match in _PATCHED.finditer(patch):
+        if match.start() and patch[match.start() - 1] != "\n":
+            continue
         kinds.add(match[1] or match[2])
         paths[match[3].rstrip()] = None
         if len(paths) >= _MAX_PATHS:
@@ -110,7 +114,7 @@ def _arguments(given: Any) -> dict[str, Any]:
     if not isinstance(given, str):
         return {}
     try:
-        decoded = msgspec.json.decode(given)
+        decoded = _JSON.decode(given)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         decoded = _mended(given)
     return decoded if isinstance(decoded, dict) else {"input": given}

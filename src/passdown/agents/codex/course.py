@@ -24,9 +24,9 @@ def meta(state: State, header: r.Meta) -> Events:
     state.subagent = subagent_of(header) is not None or lineage.kind == "subagent"
     state.paginated = header.history_mode == "paginated"
     state.cwd, state.git = header.cwd or "", place
-    stamp = state.stamp()
+    stamp = state.place.stamp()
     if stamp["at"] is None:
-        stamp["at"] = state.time(header.timestamp)
+        stamp["at"] = state.place.parse(header.timestamp)
     start = SessionStart(
         session_id=lineage.id or state.session_id, agent="codex", agent_version=header.cli_version or "",
         cwd=state.cwd, branch=place[0], commit=place[1], parent_id=lineage.parent, parent_kind=lineage.kind,
@@ -45,7 +45,7 @@ def _model(state: State, model: str) -> list[AnyEvent]:
     if not model or model == before:
         return []
     state.model = model
-    return [ModelChange(model=model, previous=before, **state.stamp())] if before else []
+    return [ModelChange(model=model, previous=before, **state.place.stamp())] if before else []
 
 
 def turn_started(state: State, event: r.TurnStarted) -> Events:
@@ -67,7 +67,7 @@ def turn_aborted(state: State, event: r.TurnAborted) -> Events:
     """A turn was stopped."""
     during = bool(state.tools.open) or state.stopped_tool
     reason = "" if event.reason in (None, "interrupted") else event.reason or ""
-    return [*state.dialogue.settle(), Interruption(during_tool=during, reason=reason, **state.stamp())]
+    return [*state.dialogue.settle(), Interruption(during_tool=during, reason=reason, **state.place.stamp())]
 
 
 def rolled_back(state: State, event: r.RolledBack) -> Events:
@@ -77,7 +77,7 @@ def rolled_back(state: State, event: r.RolledBack) -> Events:
     turns = state.dialogue.turns
     if event.num_turns > 0 and turns:
         kept = max(0, len(turns) - event.num_turns)
-        state.ranges.append((turns[kept], state.offset))
+        state.ranges.append((turns[kept], state.place.offset))
         del turns[kept:]
     return events
 
@@ -116,11 +116,13 @@ def turn_usage(state: State, event: r.TurnUsage) -> Events:
 
 
 def _usage(state: State, spent: Spent, response_id: str) -> Usage:
-    state.context = spent.context
+    fresh, cache_read, cache_write, output, reasoning, context = spent
+    state.context = context
+    place = state.place
     return Usage(
-        response_id=response_id, model=state.model, input=spent.input, cache_read=spent.cache_read,
-        cache_write=spent.cache_write, output=spent.output, reasoning=spent.reasoning, context=spent.context,
-        window=state.window, **state.stamp(),
+        response_id=response_id, model=state.model, input=fresh, cache_read=cache_read, cache_write=cache_write,
+        output=output, reasoning=reasoning, context=context, window=state.window,
+        at=place.at(), offset=place.offset, line=place.line, active=place.active, copied=place.copied,
     )  # fmt: skip
 
 
@@ -140,15 +142,22 @@ def _shortened(state: State, text: str) -> list[AnyEvent]:
         state.ignored["context_compacted (repeat)"] += 1
         return []
     state.compacted = True
-    return [Compaction(summary=text, opaque=not text, tokens_before=state.context or None, **state.stamp())]
+    return [Compaction(summary=text, opaque=not text, tokens_before=state.context or None, **state.place.stamp())]
 
 
 def named(state: State, event: r.Named) -> Events:
     """The session got a name."""
-    return [Title(title=event.name, **state.stamp())] if event.name else ()
+    return [Title(title=event.name, **state.place.stamp())] if event.name else ()
 
 
 def passed_over(state: State, payload: object) -> Events:
     """A row that is understood and holds nothing a session needs."""
-    state.ignored[type(payload).__name__] += 1
+    state.ignored[_PASSED_OVER[type(payload)]] += 1
     return ()
+
+
+_PASSED_OVER: dict[type, str] = {
+    r.World: "world_state",
+    r.AdditionalTools: "response_item/additional_tools",
+    r.GhostSnapshot: "response_item/ghost_snapshot",
+}

@@ -71,7 +71,9 @@ class Dialogue:
 
     def agent_item(self) -> list[AnyEvent]:
         """Take note that answers have items; returns what may now be passed on."""
-        self.items = True
+        self.items, self.echo = True, None
+        if not self.waiting:
+            return []
         if self._spoken is not None:
             del self.held[self._spoken]
             self._spoken = None

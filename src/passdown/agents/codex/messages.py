@@ -11,20 +11,25 @@ from passdown.model.session import AnyEvent, AssistantMessage, UserMessage
 def message(state: State, item: r.Message) -> Events:
     """A message of any role."""
     parts = parts_of(item)
+    text = parts[0] if len(parts) == 1 else "\n".join(parts)
     if item.role == "assistant":
-        state.went_on()
+        state.compacted = False
         events = state.dialogue.agent_item()
-        if text := "\n".join(parts):
-            events.append(AssistantMessage(text=text, model=state.model, **state.stamp()))
+        if text:
+            place = state.place
+            said = AssistantMessage(
+                text=text, model=state.model, at=place.at(), offset=place.offset, line=place.line,
+                active=place.active, copied=place.copied,
+            )  # fmt: skip
+            events.append(said)
         return events
-    text = "\n".join(parts)
     origin = origin_of(item, text)
     if origin is not None:
-        given: list[AnyEvent] = [UserMessage(text=text, origin=origin, **state.stamp())]
+        given: list[AnyEvent] = [UserMessage(text=text, origin=origin, **state.place.stamp())]
         if not state.cwd and text.startswith("<environment_context>"):
             given += state.moved(folder_of(text))
         return given
-    prompt = UserMessage(text="".join(parts), origin=state.asker(), images=images_of(item), **state.stamp())
+    prompt = UserMessage(text="".join(parts), origin=state.asker(), images=images_of(item), **state.place.stamp())
     if (prompt.text or prompt.images) and not state.dialogue.user_item(prompt):
         state.ignored["response_item/message (repeat)"] += 1
     return ()
@@ -40,7 +45,7 @@ def user_said(state: State, event: r.UserSaid) -> Events:
 
 
 def _prompt(state: State, text: str, images: int) -> Events:
-    return state.dialogue.user_event(UserMessage(text=text, origin=state.asker(), images=images, **state.stamp()))
+    return state.dialogue.user_event(UserMessage(text=text, origin=state.asker(), images=images, **state.place.stamp()))
 
 
 def agent_said(state: State, event: r.AgentSaid) -> Events:
@@ -48,7 +53,7 @@ def agent_said(state: State, event: r.AgentSaid) -> Events:
     state.ignored["event_msg/agent_message"] += 1
     if state.dialogue.items:
         return state.dialogue.settle() if state.dialogue.waiting else ()
-    return state.dialogue.agent_event(AssistantMessage(text=event.message, model=state.model, **state.stamp()))
+    return state.dialogue.agent_event(AssistantMessage(text=event.message, model=state.model, **state.place.stamp()))
 
 
 def reasoning(state: State, item: r.Reasoning) -> Events:
@@ -59,7 +64,7 @@ def reasoning(state: State, item: r.Reasoning) -> Events:
         texts = [part.text for part in item.content if part.text]
     if texts:
         text = "\n\n".join(texts)
-        events.append(AssistantMessage(text=text, model=state.model, reasoning=True, **state.stamp()))
+        events.append(AssistantMessage(text=text, model=state.model, reasoning=True, **state.place.stamp()))
     else:
         state.ignored["response_item/reasoning"] += 1
     return events
@@ -71,12 +76,12 @@ def letter(state: State, item: r.AgentLetter) -> Events:
     if not text:
         state.ignored["response_item/agent_message"] += 1
         return ()
-    return [UserMessage(text=text, origin="subagent" if state.subagent else "injected", **state.stamp())]
+    return [UserMessage(text=text, origin="subagent" if state.subagent else "injected", **state.place.stamp())]
 
 
 def review(state: State, event: r.ReviewStarted) -> Events:
     """A review somebody asked for with a slash command."""
-    return [UserMessage(text=event.hint or event.prompt or "", origin="command", **state.stamp())]
+    return [UserMessage(text=event.hint or event.prompt or "", origin="command", **state.place.stamp())]
 
 
 def item_user(state: State, item: r.Item) -> Events:

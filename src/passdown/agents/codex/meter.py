@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from passdown.agents.codex.records import TokenInfo, Tokens, UsageRecord
 
 _NONE = Tokens()
 _LIMIT = 1 << 50
 
 
-class Spent(NamedTuple):
-    """What one response used: `input` is the fresh part only; `context` the whole prompt."""
-
-    input: int
-    cache_read: int
-    cache_write: int
-    output: int
-    reasoning: int
-    context: int
+Spent = tuple[int, int, int, int, int, int]
+"""What one response used: fresh input, read from the cache, written to it, output, reasoning, the whole prompt."""
 
 
 class Meter:
@@ -44,8 +35,14 @@ class Meter:
             return None
         if before is None:
             return _spent(last or total)
-        step = _minus(total, before)
-        return _spent(step, last) if step else _spent(last or _NONE)
+        whole, cached = total.input - before.input, total.cached - before.cached
+        written, output = total.cache_write - before.cache_write, total.output - before.output
+        reasoning = total.reasoning - before.reasoning
+        if whole < 0 or cached < 0 or written < 0 or output < 0 or reasoning < 0:
+            return _spent(last or _NONE)
+        if cached + written <= whole < _LIMIT and reasoning <= output < _LIMIT and last and 0 < last.input < _LIMIT:
+            return whole - cached - written, cached, written, output, reasoning, last.input
+        return _spent(Tokens(whole, cached, written, output, reasoning), last)
 
     def record(self, record: UsageRecord) -> Spent | None:
         """Return what a `token_usage_record` adds, None for a repeat."""
@@ -68,17 +65,6 @@ def _plus(total: Tokens, step: Tokens) -> Tokens:
     )
 
 
-def _minus(total: Tokens, before: Tokens) -> Tokens | None:
-    step = Tokens(
-        input=total.input - before.input,
-        cached=total.cached - before.cached,
-        cache_write=total.cache_write - before.cache_write,
-        output=total.output - before.output,
-        reasoning=total.reasoning - before.reasoning,
-    )
-    return None if min(step.input, step.cached, step.cache_write, step.output, step.reasoning) < 0 else step
-
-
 def _spent(tokens: Tokens, last: Tokens | None = None) -> Spent | None:
     whole, output = _bound(tokens.input), _bound(tokens.output)
     if not whole and not output:
@@ -86,9 +72,7 @@ def _spent(tokens: Tokens, last: Tokens | None = None) -> Spent | None:
     cached = min(_bound(tokens.cached), whole)
     written = min(_bound(tokens.cache_write), whole - cached)
     context = _bound(last.input) if last else whole
-    return Spent(
-        whole - cached - written, cached, written, output, min(_bound(tokens.reasoning), output), context or whole
-    )
+    return whole - cached - written, cached, written, output, min(_bound(tokens.reasoning), output), context or whole
 
 
 def _bound(value: int) -> int:

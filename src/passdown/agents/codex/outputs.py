@@ -9,7 +9,7 @@ never the program's own output after them.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -27,6 +27,12 @@ _HEADER = re.compile(
     r"|(?P<aborted>aborted(?: by user)?\b)"
     r"|(?P<plain>Output:\n))"
 )
+_COMMON = re.compile(
+    r"(?:Chunk ID: [^\n]*\nWall time: ([\d.]+) seconds\nProcess exited with code|Exit code:) (-?\d{1,10})\n"
+    r"(?:Wall time: ([\d.]+) seconds\n)?"
+)
+"""The two most frequent headers, in the form that is quickest to match."""
+
 _WALL = re.compile(r"Wall time:? ([\d.]+)")
 _TIMED_OUT = re.compile(r"(?:\A|Output:\n)\s*(?:command )?timed out after \d+")
 _REJECTED = re.compile(
@@ -46,7 +52,7 @@ STATUS: dict[str, Outcome] = {"declined": "rejected", "Declined": "rejected", "i
 """Statuses of completed items that say more than their exit code."""
 
 
-class Ended(NamedTuple):
+class Ended(Struct, frozen=True, gc=False):
     """How a call ended. `process` is the session id (or cell id) of what is still running."""
 
     outcome: Outcome
@@ -91,6 +97,10 @@ def _part(part: Any) -> str:
 
 def read_output(output: Any, action: Action) -> Ended:
     """Return how a call ended, from its output alone."""
+    if type(output) is str and (match := _COMMON.match(output)):
+        wall, code, later_wall = match.groups()
+        duration = _milliseconds(wall or later_wall)
+        return Ended("ok", 0, output, duration) if code == "0" else _exited(match, int(code), output, duration)
     text, success = text_of(output)
     if match := _HEADER.match(text):
         wall = match["wall"]
@@ -116,9 +126,7 @@ def read_output(output: Any, action: Action) -> Ended:
 
 def _from_header(match: re.Match[str], text: str, duration: int | None) -> Ended:
     if (exit_text := match["exit"]) is not None:
-        code = int(exit_text[:12])
-        late = code == 124 and _TIMED_OUT.search(text, match.end(), match.end() + _HEAD) is not None
-        return Ended(outcome_of(code, timed_out=late), code, text, duration)
+        return _exited(match, int(exit_text[:12]), text, duration)
     if process := match["process"] or match["cell"]:
         return Ended("running", None, text, duration, process=process)
     if match["aborted"]:
@@ -127,6 +135,11 @@ def _from_header(match: re.Match[str], text: str, duration: int | None) -> Ended
         return Ended("ok" if script == "completed" else "failed", None, text, duration)
     failed = _FAILED.match(text, match.end(), match.end() + _HEAD) if match["wall"] is None else None
     return Ended("failed" if failed else "ok", None, text, duration)
+
+
+def _exited(match: re.Match[str], code: int, text: str, duration: int | None) -> Ended:
+    late = code == 124 and _TIMED_OUT.search(text, match.end(), match.end() + _HEAD) is not None
+    return Ended(outcome_of(code, timed_out=late), code, text, duration)
 
 
 def _unwrap(text: str) -> _Wrapped | None:
@@ -144,9 +157,7 @@ def outcome_of(code: int | None, *, timed_out: bool = False) -> Outcome:
 
 
 def _milliseconds(seconds: str | float | None) -> int | None:
-    if seconds is None:
-        return None
     try:
-        return min(round(float(seconds) * 1000), 1 << 50)
+        return min(int(float(seconds) * 1000 + 0.5), 1 << 50) if seconds is not None else None
     except (ValueError, OverflowError):
         return None

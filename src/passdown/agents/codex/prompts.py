@@ -22,7 +22,8 @@ def parts_of(message: Message) -> list[str]:
     """Return the texts of a message, without the labels put around attached images."""
     if isinstance(message.content, str):
         return [message.content]
-    return [part.text for part in message.content or () if part.text and not _is_label(part.text)]
+    found = [part.text for part in message.content or () if part.text]
+    return found if len(found) < 2 else [text for text in found if not _is_label(text)]
 
 
 def _is_label(text: str) -> bool:
@@ -37,8 +38,12 @@ def images_of(message: Message) -> int:
 
 def origin_of(message: Message, text: str) -> Origin | None:
     """Return who wrote the message, or None when it may be a person's prompt."""
-    kinds = message.marks.content_item_kinds if message.marks else None
-    kind = next((kind for kind in kinds or () if kind != "unknown"), "")
+    marks = message.marks
+    kind = (
+        next((kind for kind in marks.content_item_kinds if kind != "unknown"), "")
+        if marks and marks.content_item_kinds
+        else ""
+    )
     if kind.startswith("hooks.") or text.startswith("<hook_prompt"):
         return "hook"
     if text.startswith("<user_shell_command>"):

@@ -31,10 +31,11 @@ class Reader:
     def read(self, lines: Iterable[Line]) -> Iterator[AnyEvent]:
         """Yield the events of the lines, first a `SessionStart`, last a `SessionEnd`."""
         state, dialogue, decode, handlers = self.state, self.state.dialogue, r.ROWS.decode, _HANDLERS
-        lineage, events = state.lineage, _NOTHING
+        lineage, place, events = state.lineage, state.place, _NOTHING
+        dropped = state.dropped
         for line in lines:
-            state.offset, state.line, data, length, complete = line
-            self.bytes = state.offset + length + complete
+            place.offset, place.line, data, length, complete = line
+            self.bytes = place.offset + length + complete
             if not data and data is not None:
                 continue
             self.records += 1
@@ -43,10 +44,12 @@ class Reader:
             except (msgspec.MsgspecError, RecursionError, TypeError):
                 events = self._odd(line)
             else:
-                state.when = row.timestamp
+                place.when = row.timestamp
                 payload = row.payload
                 if lineage.kind:
                     self._leave_parent(payload)
+                if dropped:
+                    place.active = not any(start <= place.offset < end for start, end in dropped)
                 events = handlers[type(payload)](state, payload)
             if events:
                 if dialogue.waiting:
@@ -91,7 +94,7 @@ class Reader:
                 self.state.ignored[found] += 1
                 return _NOTHING
             return [self._unknown(line, "bad_shape" if found.startswith("?!") else "unknown_type", found.lstrip("?!"))]
-        self.state.when = found.timestamp
+        self.state.place.when = found.timestamp
         if self.state.lineage.kind:
             self._leave_parent(found.payload)
         return _HANDLERS[type(found.payload)](self.state, found.payload)
@@ -112,9 +115,10 @@ class Reader:
     def _leave_parent(self, payload: Any) -> None:
         state, lineage = self.state, self.state.lineage
         starts = isinstance(payload, r.TurnStarted | r.Turn)
-        if (starts and lineage.turn(payload.turn_id)) or (lineage.copying and lineage.row(state.time(state.when))):
+        if (starts and lineage.turn(payload.turn_id)) or (lineage.copying and lineage.row(state.place.at())):
             state.model, state.stopped_tool = "", False
             state.tools.begin_turn()
+        state.place.copied = lineage.copying
 
     def _begin(self, events: Events) -> Events:
         """Put the session's start first, whatever damage stands before its header."""

@@ -22,6 +22,7 @@ _ROW = re.compile(
 _ENVELOPE = re.compile(rb'"payload"\s*:\s*\{')
 _BARE = frozenset({"message", "reasoning", "function_call", "function_call_output", "local_shell_call"})
 _ROLLBACK = b'"thread_rolled_back"'
+_SCAN = 256 << 10
 
 
 def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001
@@ -69,13 +70,14 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
 
 def _rolls_back(path: Path) -> bool:
     """Say whether the bytes of a rollback stand anywhere in the file: only then is it worth reading twice."""
+    buffer = bytearray(_SCAN + len(_ROLLBACK))
+    kept = len(_ROLLBACK)
     try:
-        with open_log(present(path)) as stream:
-            kept = b""
-            while chunk := stream.read(1 << 20):
-                if _ROLLBACK in kept + chunk[: len(_ROLLBACK)] or _ROLLBACK in chunk:
+        with open_log(present(path)) as stream, memoryview(buffer) as view:
+            while count := stream.readinto(view[kept:]):  # type: ignore[attr-defined]  # both kinds of stream have it
+                if buffer.find(_ROLLBACK, 0, kept + count) >= 0:
                     return True
-                kept = chunk[-len(_ROLLBACK) :]
+                view[:kept] = bytes(view[count : kept + count])
     except broken():
         return False
     return False

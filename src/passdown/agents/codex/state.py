@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from passdown.agents.codex.dialogue import Dialogue
 from passdown.agents.codex.lineage import Lineage
 from passdown.agents.codex.meter import Meter
+from passdown.agents.codex.place import Place
 from passdown.agents.codex.subagents import Subagents
 from passdown.agents.codex.tools import Tools
 from passdown.model.session import AnyEvent, WorkspaceChange
 
-Stamp = dict[str, Any]
 Events = Sequence[AnyEvent]
 
 
@@ -24,6 +23,7 @@ class State:
 
     def __init__(self, session_id: str, path: Path | None, dropped: list[tuple[int, int]]) -> None:
         self.session_id = session_id
+        self.place = Place()
         self.dropped = dropped
         self.ranges: list[tuple[int, int]] = []
         self.ignored: Counter[str] = Counter()
@@ -42,35 +42,6 @@ class State:
         self.context = 0
         self.compacted = False
         self.stopped_tool = False
-        self.offset = 0
-        self.line = 0
-        self.when: Any = None
-        self._second, self._base = "", 0
-
-    def stamp(self) -> Stamp:
-        """Return what the events of the present row have in common."""
-        stamp: Stamp = {"at": self.time(self.when), "offset": self.offset, "line": self.line}
-        if self.lineage.copying:
-            stamp["copied"] = True
-        if self.dropped and any(start <= self.offset < end for start, end in self.dropped):
-            stamp["active"] = False
-        return stamp
-
-    def time(self, text: Any) -> int | None:
-        """Return a row's time in milliseconds; rows of the same second are cheap."""
-        if not isinstance(text, str):
-            return None
-        plain = len(text) == 24 and text[23] == "Z"
-        if plain and text[:19] == self._second and (digits := text[20:23]).isdecimal():
-            return self._base + int(digits)
-        try:
-            moment = datetime.fromisoformat(text)
-            whole = round(moment.timestamp() * 1000)
-        except (ValueError, OverflowError, OSError):
-            return None
-        if plain:
-            self._second, self._base = text[:19], whole - moment.microsecond // 1000
-        return whole
 
     def went_on(self) -> list[AnyEvent]:
         """The model went on: what waited is settled, and nothing later repeats what came before."""
@@ -90,4 +61,4 @@ class State:
         if not cwd and not any(git):
             return []
         self.cwd, self.git = cwd or self.cwd, git if any(git) else self.git
-        return [WorkspaceChange(cwd=cwd, branch=git[0], commit=git[1], **self.stamp())]
+        return [WorkspaceChange(cwd=cwd, branch=git[0], commit=git[1], **self.place.stamp())]

@@ -7,21 +7,24 @@ and the commands and patches the script ran have no call of their own: they are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from passdown.agents.codex.calls import Called, changes_call, command_text, read_call, scripted_commands
 from passdown.agents.codex.outputs import STATUS, Ended, outcome_of, read_output, text_of
+from passdown.agents.codex.place import Place
 from passdown.agents.codex.records import ExecEnd, Item, McpEnd, PatchEnd, Span
 from passdown.model.session import Action, AnyEvent, ToolCall, ToolResult
 
 _KNOWN = 8192
 _OPEN = 4096
+_NO_PATHS: tuple[str, ...] = ()
 
 
-class Proof(NamedTuple):
+class Proof(Struct, frozen=True, gc=False):
     """What an event row says about the end of a call."""
 
     exit_code: int | None = None
@@ -42,11 +45,11 @@ class Tools:
         self._running: dict[str, tuple[str, Called]] = {}
         self._late: dict[str, tuple[dict[str, Any], Proof]] = {}
 
-    def call(self, stamp: dict[str, Any], call_id: str, called: Called) -> ToolCall:
+    def call(self, place: Place, call_id: str, called: Called) -> ToolCall:
         """Take a call and return its event."""
         if called.tool == "write_stdin":
             _, base = self._running.get(str(called.arguments.get("session_id")), ("", called))
-            called = called._replace(command=base.command, cwd=base.cwd)
+            called = replace(called, command=base.command, cwd=base.cwd)
         self._know(call_id)
         self.open[call_id] = called
         if len(self.open) > _OPEN:
@@ -59,7 +62,11 @@ class Tools:
             cwd=called.cwd,
             paths=called.paths,
             arguments=called.arguments,
-            **stamp,
+            at=place.at(),
+            offset=place.offset,
+            line=place.line,
+            active=place.active,
+            copied=place.copied,
         )
 
     def _know(self, call_id: str) -> None:
@@ -67,24 +74,28 @@ class Tools:
         if len(self._known) > _KNOWN:
             del self._known[next(iter(self._known))]
 
-    def result(self, stamp: dict[str, Any], call_id: str, output: Any) -> tuple[ToolResult, Ended]:
-        """Take a call's output and return its event."""
-        called = self.open.pop(call_id, None)
+    def result(self, place: Place, call_id: str, called: Called | None, output: Any) -> tuple[ToolResult, Ended]:
+        """Take the output of a call that is no longer open and return its event."""
         ended = read_output(output, called.action if called else "other")
-        proof = self._proofs.pop(call_id, None)
-        if called is not None:
+        duration, paths = ended.duration_ms, _NO_PATHS
+        if called is not None and (ended.process or called.tool == "write_stdin"):
             self._follow(call_id, called, ended)
-        if proof is not None:
-            ended = _settled(ended, proof)
+        if self._proofs and (proof := self._proofs.pop(call_id, None)):
+            ended, paths = _settled(ended, proof), proof.paths
+            duration = duration if proof.duration_ms is None else proof.duration_ms
         event = ToolResult(
             call_id=call_id,
             outcome=ended.outcome,
             exit_code=ended.exit_code,
             text=ended.text,
-            duration_ms=proof.duration_ms if proof and proof.duration_ms is not None else ended.duration_ms,
-            paths=proof.paths if proof else (),
+            duration_ms=duration,
+            paths=paths,
             reason=ended.reason,
-            **stamp,
+            at=place.at(),
+            offset=place.offset,
+            line=place.line,
+            active=place.active,
+            copied=place.copied,
         )
         return event, ended
 
@@ -98,41 +109,40 @@ class Tools:
             if len(self._running) > _OPEN:
                 del self._running[next(iter(self._running))]
 
-    def prove(self, stamp: Callable[[], dict[str, Any]], call_id: str, proof: Proof) -> bool:
+    def prove(self, place: Place, call_id: str, proof: Proof) -> bool:
         """Take how a call ended. Returns False when no such call is known."""
         if call_id in self.open:
             self._proofs[call_id] = proof
             return True
         if any(call_id == started for started, _ in self._running.values()):
-            self._late[call_id] = (stamp(), proof)
+            self._late[call_id] = (place.stamp(), proof)
         return call_id in self._known
 
-    def exec_end(self, stamp: Callable[[], dict[str, Any]], end: ExecEnd) -> None:
+    def exec_end(self, place: Place, end: ExecEnd) -> None:
         """Take `exec_command_end`."""
-        self.prove(stamp, end.call_id, Proof(end.exit_code, None, milliseconds(end.duration), (), end.status or ""))
+        self.prove(place, end.call_id, Proof(end.exit_code, None, milliseconds(end.duration), (), end.status or ""))
 
-    def patch_end(self, stamp: Callable[[], dict[str, Any]], end: PatchEnd) -> None:
+    def patch_end(self, place: Place, end: PatchEnd) -> None:
         """Take `patch_apply_end`."""
         paths = tuple(list(end.changes or ())[:500])
-        self.prove(stamp, end.call_id, Proof(None, end.success, None, paths, end.status or ""))
+        self.prove(place, end.call_id, Proof(None, end.success, None, paths, end.status or ""))
 
-    def mcp_end(self, stamp: Callable[[], dict[str, Any]], end: McpEnd) -> None:
+    def mcp_end(self, place: Place, end: McpEnd) -> None:
         """Take `mcp_tool_call_end`."""
         answer = end.result
         ok = None if answer is None else answer.ok is not None and not answer.ok.is_error
-        self.prove(stamp, end.call_id, Proof(None, ok, milliseconds(end.duration)))
+        self.prove(place, end.call_id, Proof(None, ok, milliseconds(end.duration)))
 
-    def item(self, stamp: Callable[[], dict[str, Any]], item: Item) -> list[AnyEvent]:
+    def item(self, place: Place, item: Item) -> list[AnyEvent]:
         """Take an item of a tool: proof for a call the model made, or a call that a script made."""
         proof = _item_proof(item)
-        if self.prove(stamp, item.id, proof):
+        if self.prove(place, item.id, proof):
             return []
         if item.source in ("user_shell", "userShell", "unified_exec_interaction", "unifiedExecInteraction"):
             return []
         self.itemized = True
         called = _item_call(item)
-        common = stamp()
-        event = self.call(common, item.id, called)
+        event = self.call(place, item.id, called)
         del self.open[item.id]
         ended = _settled(Ended("unknown" if called.action == "run" else "ok", text=_item_text(item)), proof)
         result = ToolResult(
@@ -142,21 +152,21 @@ class Tools:
             text=ended.text,
             duration_ms=proof.duration_ms,
             paths=proof.paths,
-            **common,
+            **place.stamp(),
         )
         return [event, result]
 
-    def scripted(self, stamp: dict[str, Any], call_id: str, source: str, ended: Ended) -> list[AnyEvent]:
+    def scripted(self, place: Place, call_id: str, source: str, ended: Ended) -> list[AnyEvent]:
         """Return the calls a script made where the log has no items: its literal commands, with a result for one."""
         commands = scripted_commands(source)
         events: list[AnyEvent] = []
         for number, command in enumerate(commands, 1):
             inner = f"{call_id}/{number}"
-            events.append(self.call(stamp, inner, Called("exec_command", "run", command)))
+            events.append(self.call(place, inner, Called("exec_command", "run", command)))
             del self.open[inner]
             code = _code_in(ended.text) if len(commands) == 1 else None
             outcome = ended.outcome if ended.outcome in ("interrupted", "running") else outcome_of(code)
-            events.append(ToolResult(call_id=inner, outcome=outcome, exit_code=code, **stamp))
+            events.append(ToolResult(call_id=inner, outcome=outcome, exit_code=code, **place.stamp()))
         return events
 
     def flush(self) -> list[AnyEvent]:
@@ -176,14 +186,14 @@ class Tools:
 
 def _settled(ended: Ended, proof: Proof) -> Ended:
     if status := STATUS.get(proof.status):
-        return ended._replace(outcome=status, exit_code=None)
+        return replace(ended, outcome=status, exit_code=None)
     if ended.outcome in ("running", "interrupted", "rejected", "timeout"):
         return ended
     if proof.exit_code is not None:
-        return ended._replace(outcome=outcome_of(proof.exit_code), exit_code=proof.exit_code)
+        return replace(ended, outcome=outcome_of(proof.exit_code), exit_code=proof.exit_code)
     if proof.ok is not None:
-        return ended._replace(outcome="ok" if proof.ok else "failed")
-    return ended._replace(outcome="failed") if proof.status == "failed" else ended
+        return replace(ended, outcome="ok" if proof.ok else "failed")
+    return replace(ended, outcome="failed") if proof.status == "failed" else ended
 
 
 def milliseconds(duration: Span | str | None) -> int | None:
@@ -207,7 +217,7 @@ def _item_call(item: Item) -> Called:
     if item.type == "CommandExecution":
         folder = item.cwd or ""
         called = read_call("exec_command", None, {"cmd": command_text(item.command)})
-        return called._replace(cwd=folder.removeprefix("file://"))
+        return replace(called, cwd=folder.removeprefix("file://"))
     if item.type == "FileChange":
         return changes_call("apply_patch", item.changes or {}, {})
     if item.type in ("McpToolCall", "DynamicToolCall"):
@@ -226,7 +236,7 @@ def _item_text(item: Item) -> str:
     return (item.stdout or "") + (item.stderr or "")
 
 
-class _Code(msgspec.Struct):
+class _Code(Struct):
     exit_code: int | None = None
 
 

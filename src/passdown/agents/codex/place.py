@@ -1,0 +1,53 @@
+"""Where in the file the reader is: what the events of one row have in common."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+
+class Place:
+    """The present row: its `offset` and `line`, its timestamp as written, and whose history it is."""
+
+    __slots__ = ("_base", "_minute", "active", "copied", "line", "offset", "when")
+
+    def __init__(self) -> None:
+        self.offset = 0
+        self.line = 0
+        self.when: Any = None
+        self.active = True
+        self.copied = False
+        self._minute, self._base = "", 0
+
+    def stamp(self) -> dict[str, Any]:
+        """Return the fields that every event of this row carries."""
+        return {
+            "at": self.at(),
+            "offset": self.offset,
+            "line": self.line,
+            "active": self.active,
+            "copied": self.copied,
+        }
+
+    def at(self) -> int | None:
+        """Return the row's time in milliseconds; rows of the same minute are cheap. None when it has none."""
+        text = self.when
+        try:
+            if len(text) == 24 and text[:17] == self._minute and text[19] == "." and text[23] == "Z":
+                return self._base + int(text[17:19]) * 1000 + int(text[20:23])
+        except (TypeError, ValueError):
+            return None
+        return self.parse(text)
+
+    def parse(self, text: Any) -> int | None:
+        """Return an ISO time in milliseconds; None when it is none."""
+        if not isinstance(text, str):
+            return None
+        try:
+            moment = datetime.fromisoformat(text)
+            whole = round(moment.timestamp() * 1000)
+        except (ValueError, OverflowError, OSError):
+            return None
+        if len(text) == 24 and text[23] == "Z":
+            self._minute, self._base = text[:17], whole - moment.second * 1000 - moment.microsecond // 1000
+        return whole
