@@ -40,6 +40,7 @@ _ASSIGNED = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _RUN = re.compile(r"[^\s\"'`,;&<>(){}\[\]\\|]{1,512}")
+_REST = re.compile(r"[^\s\"'`,;&<>(){}\[\]\\|]+")
 _NAME_START = re.compile(r"[A-Za-z0-9_.$-]{0,48}\Z", re.ASCII)
 _PROSE = re.compile(
     r"(?P<word>" + SECRET_WORD + r")[ \t]+(?:(?:is|was|are|to|as|of|the|for|now|here|value)[ \t]+){0,3}[:=]?[ \t]*"
@@ -55,6 +56,8 @@ _COOKIE = re.compile(
 _BY_NAME = tuple((re.compile(name, re.IGNORECASE), re.compile(shape), kind) for name, shape, kind in BY_NAME)
 _WORDS_ONLY = re.compile(r"[^\W\d_]+(?:[-_. ][^\W\d_]+)+[.!?]?|\S*\s.*")
 _KINDS = (("token", "token"), ("jwt", "token"), ("pat", "token"), ("secret", "secret"), ("key", "api_key"))
+_JUDGED = 512
+_LOOKS = 4
 _LONGEST_VALUE = 4096
 
 
@@ -69,13 +72,31 @@ class Span(NamedTuple):
 
 def spans_by_context(text: str, lowered: str, words: re.Pattern[str]) -> Iterator[Span]:
     """Yield what the surroundings give away. `lowered` is the text in lower case, position for position."""
-    position = 0
+    position, patience = 0, Patience(text)
     while found := words.search(lowered, position):
         span = _span_at(text, found.start(), found.group())
-        position = found.end()
-        if span is not None:
+        position = found.end() if span is None else max(found.end(), span.end)
+        if span is None:
+            position = max(position, patience.spent(found.start()))
+        else:
             yield span
-            position = max(position, span.end)
+
+
+class Patience:
+    """Stops looking at a run of characters after a few vain looks, so that no text can cost more than its length."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._end = 0
+        self._looks = 0
+
+    def spent(self, position: int) -> int:
+        """Note a vain look at `position`; return where to go on: 0 for right there, else the end of the run."""
+        if position >= self._end:
+            run = _REST.match(self._text, position)
+            self._end, self._looks = run.end() if run else position, 0
+        self._looks += 1
+        return self._end if self._looks > _LOOKS else 0
 
 
 def _span_at(text: str, start: int, word: str) -> Span | None:
@@ -100,12 +121,15 @@ def _assigned(text: str, start: int, found: re.Match[str]) -> Span | None:
         return None
     begin, quote = found.end(), found["quote"]
     end = _value_end(text, begin, quote)
-    value = text[begin:end]
+    value = text[begin : min(end, begin + _JUDGED)]
     tight = found["op"] in ("=", ">") or flag
     if not quote and text[end : end + 1] in ("(", "[", "{") and not text.startswith("[redacted:", end):
         return None
     kind = kind_of_value(name, found["word"], value, quoted=bool(quote), tight=tight)
-    return Span(begin, end, kind) if kind else None
+    if not kind:
+        return None
+    rest = _REST.match(text, end) if end - begin >= _JUDGED else None
+    return Span(begin, rest.end() if rest else end, kind)
 
 
 def _value_end(text: str, begin: int, quote: str) -> int:
@@ -115,11 +139,7 @@ def _value_end(text: str, begin: int, quote: str) -> int:
         if end >= 0 and (line_end < 0 or end < line_end):
             return end
     run = _RUN.match(text, begin)
-    end = run.end() if run else begin
-    while run is not None and run.end() - run.start() == 512 and end - begin < 1 << 20:
-        run = _RUN.match(text, end)
-        end = run.end() if run else end
-    return end
+    return run.end() if run else begin
 
 
 def kind_of_value(name: str, word: str, value: str, *, quoted: bool, tight: bool) -> str:
@@ -206,7 +226,7 @@ def _cookie(text: str, start: int) -> Span | None:
     found = _COOKIE.match(text, start)
     if found is None:
         return None
-    for pair in found["s"].split(";")[:64]:
+    for pair in found["s"].split(";")[:32]:
         name, _, value = pair.strip().partition("=")
         telling = re.search(r"sess|sid\b|auth|token|csrf|xsrf|jwt|remember", name, re.IGNORECASE) is not None
         if MARKER.search(value) is None and (looks_random(value, 16) or (telling and looks_random(value, 8))):

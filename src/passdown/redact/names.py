@@ -22,7 +22,7 @@ _KEY_BEFORE = (
 _PASSWORD = re.compile(r"pass(?:word|wd|phrase)|pwd|(?:^|[_-])pass$", re.IGNORECASE)
 _ENV_ENDINGS = (
     "KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "_PASS", "_PWD", "CREDENTIALS", "CREDENTIAL", "AUTH",
-    "DSN", "PRIVATE", "_PAT", "SECRETS", "TOKENS", "KEYS",
+    "DSN", "PRIVATE", "_PAT", "SECRETS", "_TOKENS", "_KEYS",
 )  # fmt: skip
 
 _QUALIFIED = "".join(f"|(?<={word}{joint})" for word in _KEY_BEFORE for joint in ("", "[_. -]"))[1:]
@@ -65,6 +65,7 @@ _PATH = re.compile(
 _URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://", re.IGNORECASE)
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _CODE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+", re.ASCII)
+_CHANGE = re.compile(r"[A-Za-z](?=\d)|\d(?=[A-Za-z])")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z_$-]*", re.ASCII)
 
 
@@ -120,12 +121,18 @@ def entropy(text: str) -> float:
 def looks_random(text: str, least: int = 16) -> bool:
     """Say whether the text looks drawn by a machine: long enough, varied, and not words joined together."""
     body = text.replace("-", "").replace("_", "").replace(".", "")
-    if len(body) < least or is_placeholder(text) or entropy(body) < 2.9:
+    if len(body) < least or len(set(body)) < 6 or is_placeholder(text) or entropy(body) < 2.9:
         return False
-    digits = sum(c.isdigit() for c in body)
-    upper = sum(c.isupper() for c in body)
+    return _mixture(text, body, 3)
+
+
+def is_varied(text: str) -> bool:
+    """Say whether what follows a known prefix is more than words: the milder question where a prefix speaks already."""
+    return len(set(text)) >= 6 and _mixture(text, text, 2)
+
+
+def _mixture(text: str, body: str, changes: int) -> bool:
     letters = sum(c.isalpha() for c in body)
-    if digits:
-        groups = len(re.findall(r"[A-Za-z]\d|\d[A-Za-z]", text))
-        return letters > 0 and groups >= 3
-    return letters > 0 and 0.3 <= upper / letters <= 0.7
+    if any(c.isdigit() for c in body):
+        return letters > 0 and len(_CHANGE.findall(text)) >= changes
+    return letters > 0 and 0.3 <= sum(c.isupper() for c in body) / letters <= 0.7

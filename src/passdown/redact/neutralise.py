@@ -11,7 +11,7 @@ The rules, in order:
   spaces and joiners, soft hyphen, invisible operators, fillers, variation selectors, tags, annotation and shorthand
   marks), except where it shapes what is seen: a joiner between two emoji, or a joiner or non-joiner between two letters
   of a script that needs it (Arabic, Syriac, N'Ko, Mongolian and the scripts of South and South-East Asia), and one
-  text or emoji selector after a symbol.
+  text or emoji selector after a symbol (after a digit in a keycap).
 """
 
 from __future__ import annotations
@@ -25,22 +25,24 @@ _SEQUENCE = re.compile(
     r"|(?:\x1b\[|\x9b)[0-?]{0,256}[ -/]{0,16}[@-~]?"
     r"|\x1b[ -/]{0,16}[0-Z\\^-~]?"
 )
-_SYMBOL = r"#*0-9©®‼⁉™ℹ↔-⇿⌀-⏿Ⓜ▀-◿☀-➿⤀-⥿⬀-⯿〰〽㊗㊙\U0001F000-\U0001FAFF"
+_SYMBOL = r"©®‼⁉™ℹ↔-⇿⌀-⏿Ⓜ▀-◿☀-➿⤀-⥿⬀-⯿〰〽㊗㊙\U0001F000-\U0001FAFF"
 _JOINING = (
     r"\u0600-\u08FF\u0900-\u0DFF\u0E00-\u0FFF\u1000-\u109F\u1780-\u17B3\u17B6-\u17FF\u1820-\u18AF\u1900-\u1AFF"
     r"\u1B00-\u1BFF\u1C00-\u1C4F\uA800-\uA82F\uA840-\uA87F\uA8E0-\uA9DF\uAA00-\uAA7F\uABC0-\uABFF\uFB50-\uFDCF"
     r"\uFDF0-\uFDFF\uFE70-\uFEFC\U00010A00-\U00010A5F\U00011000-\U000116CF"
 )
 _UNSEEN = re.compile(
-    rf"(?<=[{_SYMBOL}\uFE0F])\u200D(?=[{_SYMBOL}])"  # kept: see `_unseen`
+    rf"(?:(?<=[{_SYMBOL}])|(?<=[{_SYMBOL}]\uFE0F))\u200D(?=[{_SYMBOL}])"  # the first four lines are what stays
     rf"|(?<=[{_JOINING}])[\u200C\u200D](?=[{_JOINING}])"
     rf"|(?<=[{_SYMBOL}])[\uFE0E\uFE0F]"
+    r"|(?<=[#*0-9])\uFE0F(?=\u20E3)"
     r"|(?P<space>[\x0B\x0C\x85\u2028\u2029])"
     r"|(?P<broken>[\uD800-\uDFFF\uFDD0-\uFDEF\uFFFE\uFFFF])"
     r"|(?P<gone>[\x00-\x08\x0E-\x1F\x7F-\x84\x86-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F"
     r"\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB\U0001107F\U00013430-\U0001345F"
     r"\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A\U000E0000-\U000E0FFF])"
 )
+_LOOSE_END = " \u200c\u200d"
 _SUSPECT = re.compile(
     r"[^\t\n -~\u00A1-\u00AC\u00AE-\u034E\u0350-\u061B\u061D-\u115E\u1161-\u17B3\u17B6-\u180A\u1810-\u1FFF\u2010-\u2027"
     r"\u202F-\u205F\u2070-\u3163\u3165-\uD7FF\uE000-\uFDCF\uFDF0-\uFDFF\uFE10-\uFEFE\uFF00-\uFF9F\uFFA1-\uFFEF\uFFFC\uFFFD]"
@@ -55,12 +57,7 @@ def neutralise(text: str) -> str:
     if _SUSPECT.search(text) is None:
         return text
     text = _SEQUENCE.sub("", text)
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    while True:
-        cleaned = _UNSEEN.sub(_unseen, text)
-        if cleaned == text:
-            return text
-        text = cleaned
+    return _UNSEEN.sub(_unseen, text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def one_line(text: str, cap: int) -> str:
@@ -69,9 +66,6 @@ def one_line(text: str, cap: int) -> str:
     if len(line) <= cap:
         return line
     return f"{line[: cap - 1].rstrip(_LOOSE_END)}…" if cap > 0 else ""
-
-
-_LOOSE_END = " \u200c\u200d"
 
 
 def _unseen(found: re.Match[str]) -> str:

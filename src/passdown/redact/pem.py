@@ -17,15 +17,16 @@ _LONGEST_KEY = 1 << 16
 
 def pem_spans(text: str) -> Iterator[Span]:
     """Yield private keys. A beginning without an end covers all that follows, unless it is a mere mention."""
-    position = 0
+    position, end = 0, _END.search(text)
     while begin := _BEGIN.search(text, position):
-        end = _END.search(text, begin.end(), begin.end() + _LONGEST_KEY)
         position = begin.end()
-        if end is not None:
-            if _BODY.search(text, begin.end(), end.start()):
+        if end is not None and end.start() < position:
+            end = _END.search(text, position)
+        if end is not None and end.start() - position < _LONGEST_KEY:
+            if _BODY.search(text, position, end.start()):
                 position = end.end()
                 yield Span(begin.start(), position, "private_key", 0)
-        elif _BODY.search(text, begin.end(), begin.end() + 400) or _NEXT_LINE.match(text, begin.end()):
+        elif _BODY.search(text, position, position + 400) or _NEXT_LINE.match(text, position):
             yield Span(begin.start(), len(text), "private_key", 0)
             return
     yield from _headless(text)

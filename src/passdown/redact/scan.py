@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
-from passdown.redact.assignments import CONTEXT_WORDS, MARKER, Span, kind_of_value, spans_by_context
-from passdown.redact.names import is_harmless, is_placeholder, is_secret_name, looks_random, secret_word
+from passdown.redact.assignments import CONTEXT_WORDS, MARKER, Patience, Span, kind_of_value, spans_by_context
+from passdown.redact.names import is_harmless, is_placeholder, is_secret_name, is_varied, secret_word
 from passdown.redact.pem import pem_spans
 from passdown.redact.rules import RULES, Rule
 
@@ -167,19 +167,23 @@ def _pieces(text: str) -> Iterator[str]:
 def _line_spans(text: str) -> Iterator[Span]:
     searches, rules, words = _tables()
     for search in searches:
-        position = 0
+        position, patience = 0, Patience(text)
         while found := search.search(text, position):
             position = found.start() + 1
             for row in rules[found.group()]:
                 span = _span_of(row, text, found.start())
-                if span is not None:
+                if span is None:
+                    continue
+                if span.kind:
                     position = max(position, span.end)
                     yield span
                     break
+                position = max(position, patience.spent(found.start()))
     yield from spans_by_context(text, _lowered(text), words)
 
 
 def _span_of(row: _Row, text: str, anchor: int) -> Span | None:
+    """What the rule finds at the anchor; of no kind when it has the shape but is no secret."""
     rule = row.rule
     for back in rule.back:
         found = row.pattern.match(text, anchor - back) if anchor >= back else None
@@ -187,22 +191,23 @@ def _span_of(row: _Row, text: str, anchor: int) -> Span | None:
             continue
         group = "s" if "s" in row.pattern.groupindex else 0
         start, end = found.span(group)
-        if not _is_real(rule, found[group or "body"], text, anchor):
-            return None
+        body = found["s"] if group else found[0] if rule.head else found["body"]
+        if not _is_real(rule, body, found[0], text, anchor):
+            return Span(start, end, "")
         if row.more is not None and group == 0 and (rest := row.more.match(text, end)):
             end = rest.end()
         return Span(start, end, rule.kind, row.rank)
     return None
 
 
-def _is_real(rule: Rule, body: str, text: str, anchor: int) -> bool:
-    if MARKER.search(body) or is_placeholder(body):
+def _is_real(rule: Rule, body: str, whole: str, text: str, anchor: int) -> bool:
+    if rule.kind != "url_password" and len(set(whole)) < 8:
+        return False
+    if is_placeholder(body) or MARKER.search(body):
         return False
     if rule.check == "curl":
         return _CURL.search(text, max(0, anchor - 520), anchor) is not None
-    if rule.check == "random":
-        return looks_random(body, min(12, len(body)))
-    return rule.kind == "url_password" or len(set(body)) > 4
+    return rule.check != "random" or is_varied(body)
 
 
 def _merged(spans: Iterable[Span]) -> Iterator[Span]:
