@@ -57,7 +57,7 @@ def is_answer(parts: Sequence[Part], exit_code: int | None, text: str) -> bool:
     ]
     if not all(is_reader(words) or _probe(words) for words in last[:-1]):
         return False
-    candidates = [words for words in last if _probe(words)]
+    candidates = [words for words in last if _probe(words) or _asks_usage(words)]
     return any(_answers(words, exit_code, lines, errors) for words in reversed(candidates)) and not any(
         _fails(words, lines, errors) for words in last
     )
@@ -77,9 +77,11 @@ def _probe(words: Sequence[str]) -> bool:
         or program in _PROBES
         or (program == "git" and bool(_git_exits(words)))
         or any(word in _SUBCOMMANDS.get(program, ()) for word in words[1:3])
-        or len(words) == 1
-        or (len(words) == 2 and words[1] in {"-h", "--help", "help"})
     )
+
+
+def _asks_usage(words: Sequence[str]) -> bool:
+    return len(words) == 1 or (len(words) == 2 and words[1] in {"-h", "--help", "help"})
 
 
 def _answers(words: Sequence[str], exit_code: int | None, lines: list[str], errors: list[str]) -> bool:
