@@ -40,7 +40,8 @@ class Tools:
     def __init__(self) -> None:
         self.open: dict[str, Called] = {}
         self.itemized = False
-        self._known: dict[str, None] = {}
+        self._known: set[str] = set()
+        self._before: set[str] = set()
         self._proofs: dict[str, Proof] = {}
         self._running: dict[str, tuple[str, Called]] = {}
         self._late: dict[str, tuple[dict[str, Any], Proof]] = {}
@@ -70,9 +71,9 @@ class Tools:
         )
 
     def _know(self, call_id: str) -> None:
-        self._known[call_id] = None
+        self._known.add(call_id)
         if len(self._known) > _KNOWN:
-            del self._known[next(iter(self._known))]
+            self._known, self._before = set(), self._known
 
     def result(self, place: Place, call_id: str, called: Called | None, output: Any) -> tuple[ToolResult, Ended]:
         """Take the output of a call that is no longer open and return its event."""
@@ -116,7 +117,7 @@ class Tools:
             return True
         if any(call_id == started for started, _ in self._running.values()):
             self._late[call_id] = (place.stamp(), proof)
-        return call_id in self._known
+        return call_id in self._known or call_id in self._before
 
     def exec_end(self, place: Place, end: ExecEnd) -> None:
         """Take `exec_command_end`."""
