@@ -183,7 +183,7 @@ FRAGMENTS = st.sampled_from(
 TEXTS = st.lists(FRAGMENTS, max_size=24).map("".join) | st.text(max_size=200)
 
 
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=300)
 @given(TEXTS)
 def test_twice_is_once(text: str) -> None:
     environ = {"SOME_TOKEN": "Zebra-lamp-9"}
@@ -203,7 +203,7 @@ TREES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=60)
 @given(TREES)
 def test_twice_is_once_for_structures(value: Any) -> None:
     once = Redactor().tree(value)
