@@ -233,6 +233,7 @@ class SessionRef(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where a session lies and what its first and last bytes say. Made by discovery without reading the whole file.
 
     `inner` is the session's id inside a container that holds several (a database); empty for one file per session.
+    `commit` and `remote` are the git commit and the remote's URL that its head names, `parent_kind` as in `SessionStart`.
     """
 
     agent: str
@@ -246,6 +247,9 @@ class SessionRef(Struct, frozen=True, kw_only=True, omit_defaults=True):
     branch: str = ""
     title: str = ""
     parent_id: str = ""
+    parent_kind: Literal["", "fork", "subagent", "continuation"] = ""
+    commit: str = ""
+    remote: str = ""
 
 
 class Session(Struct, frozen=True, kw_only=True, omit_defaults=True):
