@@ -233,7 +233,8 @@ class SessionRef(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where a session lies and what its first and last bytes say. Made by discovery without reading the whole file.
 
     `inner` is the session's id inside a container that holds several (a database); empty for one file per session.
-    `commit` and `remote` are the git commit and the remote's URL that its head names, `parent_kind` as in `SessionStart`.
+    `commit` and `remote` are the git commit and the URL of the remote its head names, `parent_kind` is as in
+    `SessionStart`.
     """
 
     agent: str
