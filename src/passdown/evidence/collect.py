@@ -64,6 +64,7 @@ def _evidence(stages: Stages, sessions: tuple[SessionUse, ...]) -> Evidence:
         touches=touches,
         interrupted_edit=stages.touches.interrupted_edit(),
         findings=tuple(stages.findings),
+        since=stages.since,
         as_of=stages.as_of,
     )
     return structs.replace(evidence, omitted=_omitted(stages))

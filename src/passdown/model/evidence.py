@@ -289,7 +289,7 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything known, each fact with its source. Texts are not yet redacted: only a packet leaves the process.
 
     Lists are in file order unless their record says otherwise; `omitted` counts what a cap left out, by field.
-    `as_of` is the newest evidence time in milliseconds, never the clock.
+    `since` is the moment from which sessions counted, `as_of` the newest evidence time (milliseconds), never the clock.
     """
 
     repository: RepositoryFacts
@@ -308,5 +308,6 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     touches: tuple[FileTouch, ...] = ()
     interrupted_edit: InterruptedEdit | None = None
     findings: tuple[Finding, ...] = ()
+    since: int | None = None
     as_of: int | None = None
     omitted: dict[str, int] = field(default_factory=dict)

@@ -19,7 +19,10 @@ SCHEMA_MINOR = 0
 
 
 class GitFacts(Struct, frozen=True, kw_only=True):
-    """Where the work stands in git. `branch` is None when HEAD is detached; ids are full; `head` is effective."""
+    """Where the work stands in git. `branch` is None when HEAD is detached; ids are full; `head` is effective.
+
+    `since` is the moment from which sessions count.
+    """
 
     branch: str | None = None
     detached: bool = False
@@ -27,6 +30,7 @@ class GitFacts(Struct, frozen=True, kw_only=True):
     head: str | None = None
     base: str | None = None
     base_rule: str = ""
+    since: str | None = None
     last_known_good_commit: str | None = None
     upstream: str | None = None
     ahead: int | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from passdown.model.evidence import Check
+from passdown.model.moment import to_rfc3339
 from passdown.model.packet import CommitLine, GitFacts
 from passdown.packet.caps import LISTS
 from passdown.packet.context import Context
@@ -29,6 +30,7 @@ def git_facts(context: Context) -> tuple[GitFacts, int]:
         head=head or None,
         base=repository.base or None,
         base_rule=repository.base_rule,
+        since=to_rfc3339(context.evidence.since),
         last_known_good_commit=last_known_good(context)[0],
         upstream=repository.upstream or None,
         ahead=repository.ahead,
