@@ -117,7 +117,7 @@ def milliseconds(stamp: str | float | None) -> int | None:
         if isinstance(stamp, str):
             if len(stamp) == 24 and stamp[19] == "." and stamp[23] == "Z":
                 # What JavaScript writes; entries of one minute share most of the work.
-                return _minute(stamp[:17]) + int(stamp[17:19]) * 1000 + int(stamp[20:23])
+                return _minute(stamp[:17]) + int(stamp[17:19] + stamp[20:23])
             moment = datetime.fromisoformat(stamp)
             if moment.tzinfo is None:
                 moment = moment.replace(tzinfo=UTC)

@@ -111,25 +111,31 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
     start, copied = _start(path, ref, max_line)
     yield start
     entries = Entries()
-    decode = ENTRY.decode
+    decode, add, related = ENTRY.decode, entries.add, bool(off or copied)
     records = size = 0
     for line in read_file_lines(path, max_line=max_line):
         offset, number, data, length, complete = line
         size = offset + length + complete
         records += 1
+        found: tuple[Entry | Unknown, ...]
         try:
-            found: list[Entry | Unknown] = [decode(data)]  # type: ignore[arg-type]
+            entry = decode(data)  # type: ignore[arg-type]
         except TypeError:  # passed over unread
-            found = [_unknown(line, "line_too_long")]
+            found = (_unknown(line, "line_too_long"),)
         except _BAD:
-            found = _mend(line)
+            found = tuple(_mend(line))
             records -= not found
-        for entry in found:
-            if isinstance(entry, Unknown):
-                yield entry
-            elif number != start.line or entry.type != "session":
-                known = mark(entry.id or "", data or b"") if off or copied else 0
-                yield from entries.add(entry, offset, number, length, known not in off, known in copied)
+        else:
+            if not related and entry.type != "session":
+                yield from add(entry, offset, number, length, True, False)
+                continue
+            found = (entry,)
+        for item in found:
+            if isinstance(item, Unknown):
+                yield item
+            elif number != start.line or item.type != "session":
+                known = mark(item.id or "", data or b"") if related else 0
+                yield from add(item, offset, number, length, known not in off, known in copied)
     yield SessionEnd(records=records, bytes=size, offset=size, ignored=dict(entries.ignored))
 
 

@@ -1,7 +1,7 @@
 """Pi's session tree: which entries lie on the way from the last entry to the root, and which a fork copied.
 
-Entries are told apart by a hash of their id, so that a tree costs eight bytes an entry. A first pass over the file
-looks only at the start of each line, where Pi writes `id` and `parentId`.
+A first pass over the file looks only at the start of each line, where Pi writes `id` and `parentId`: most sessions have
+no branch, and then nothing is kept. In a tree an entry is known by the hash of its id, eight bytes.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ def _slow_link(line: bytes) -> tuple[bytes, bytes | None] | None:
 def _links(path: Path, max_line: int) -> Iterator[tuple[bytes, bytes | None]]:
     """Yield the id and the parent's id of every entry, without cutting the file into lines first."""
     with open_log(path) as stream:
-        carry, skipping = b"", False
+        carry, skipping, link_at = b"", False, _LINK.match
         while chunk := stream.read(CHUNK):
             block = carry + chunk if carry else chunk
             start = 0
             while (end := block.find(b"\n", start)) >= 0:
                 if skipping:
                     skipping = False
-                elif match := _LINK.match(block, start, end):
+                elif match := link_at(block, start, end):
                     yield match[1], match[2]
                 elif (link := _slow_link(block[start:end])) is not None:
                     yield link
@@ -77,15 +77,22 @@ def abandoned(path: Path, *, max_line: int = MAX_LINE) -> frozenset[int]:
 
     A parent that is missing or stands below its child is damage: the entry then follows the one before it.
     """
+    previous: bytes | None = None
+    for identifier, parent in _links(path, max_line):
+        if parent != previous:
+            break
+        previous = identifier
+    else:
+        return frozenset()
     ids = array("q")
     jumps: dict[int, int | None] = {}
-    previous: bytes | None = None
+    previous = None
     for identifier, parent in _links(path, max_line):
         if parent != previous:
             jumps[len(ids)] = None if parent is None else hash(parent)
         ids.append(hash(identifier))
         previous = identifier
-    return _off_the_path(ids, jumps) if jumps else frozenset()
+    return _off_the_path(ids, jumps)
 
 
 def _off_the_path(ids: array[int], jumps: dict[int, int | None]) -> frozenset[int]:
