@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -266,6 +267,18 @@ def test_a_far_rewind_is_found(log: Log, tmp_path: Path) -> None:
     assert [event.text for event in of(events, UserMessage) if event.active] == ["New."]
 
 
+def test_many_lost_or_far_parents_take_no_longer(tmp_path: Path) -> None:
+    rows = ['{"type":"user","uuid":"root","parentUuid":null,"message":{"content":"Hi."}}']
+    for number in range(20_000):
+        parent = "root" if number % 2 else f"lost{number}"
+        rows.append(f'{{"type":"user","uuid":"u{number}","parentUuid":"{parent}","message":{{"content":"x"}}}}')
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join(rows))
+    started = time.process_time()
+    assert len(of(events_of(path), UserMessage)) == 20_001
+    assert time.process_time() - started < 10
+
+
 def test_a_lost_parent_is_no_rewind(log: Log, tmp_path: Path) -> None:
     log.prompt("First.")
     log.say("Done.")
@@ -367,6 +380,16 @@ def test_a_file_beside_wins_over_progress_rows(log: Log, tmp_path: Path) -> None
     assert sorted(event.response_id for event in of(events, Usage)) == ["msg_1", "msg_z"]
     assert [event.text for event in of(events, UserMessage)] == ["Do A."]
     assert events[-1].ignored["progress/agent_progress"] == 3  # type: ignore[union-attr]
+
+
+def test_subagents_files_beside_the_log(log: Log, tmp_path: Path) -> None:
+    log.call("Task", "toolu_a", {"prompt": "Do A."})
+    log.result("toolu_a", "done", toolUseResult={"agentId": "a1"})
+    for agent, session in (("a1", OWN), ("a2", OTHER)):
+        inner = Log()
+        inner.say("A.", f"msg_{agent}", isSidechain=True, agentId=agent, sessionId=session)
+        (tmp_path / f"agent-{agent}.jsonl").write_bytes(inner.bytes())
+    assert sorted(event.response_id for event in of(log.events(tmp_path), Usage)) == ["msg_1", "msg_a1"]
 
 
 def test_a_subagents_own_file_names_its_parent() -> None:

@@ -33,6 +33,8 @@ _ENDED: dict[str, Outcome] = {
 """How a background task's status reads as an outcome; any other status means that it goes on."""
 
 _NO_TEXT = "(no content)"
+_WAITING = 1000
+"""Subagents' calls kept until a row of theirs is seen; no session runs as many at once."""
 
 
 class _Delegation(NamedTuple):
@@ -197,6 +199,8 @@ class Speaker:
             self.delegated[call_id] = _Delegation(
                 name if isinstance(name, str) else "", prompt if isinstance(prompt, str) else "", where
             )
+            if len(self.delegated) > _WAITING:
+                self._start(next(iter(self.delegated)), "")
         elif tool in PLAN_TOOLS:
             self._plan(self._table(where).call(tool, call_id, arguments), where)
         elif tool in EXIT_PLAN and isinstance(plan := arguments.get("plan"), str) and plan:

@@ -26,11 +26,8 @@ EXIT_PLAN = frozenset({"ExitPlanMode", "exit_plan_mode"})
 
 def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
     """Return the files and folders a call names, as the agent wrote them."""
-    return tuple(
-        value
-        for name in ("file_path", "notebook_path", "path")
-        if isinstance(value := arguments.get(name), str) and value
-    )
+    values = [arguments[name] for name in ("file_path", "notebook_path", "path") if name in arguments]
+    return tuple(value for value in values if isinstance(value, str) and value) if values else ()
 
 
 def command_of(arguments: dict[str, Any]) -> str:

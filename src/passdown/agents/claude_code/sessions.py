@@ -82,7 +82,7 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
     if b'"loglines"' in head and head.lstrip().startswith(b"{"):
         yield from _document(path, size)
         return
-    sidecars = [] if known.agent_id else _sidecars(path)
+    sidecars = [] if known.agent_id else _sidecars(path, known.session_id)
     reader = Reader(known.session_id, frozenset(agent for agent, _ in sidecars))
     reader.place(known.cwd, known.first_branch)
     reader.ours = _present(path, known.leaves)
@@ -198,17 +198,36 @@ def _document(path: Path, size: int) -> Iterator[AnyEvent]:
     yield SessionEnd(records=records, bytes=size, ignored=dict(sorted(reader.ignored.items())))
 
 
-def _sidecars(path: Path) -> list[tuple[str, Path]]:
-    """Return the subagents that have a file of their own beside the session's, by name."""
+def _sidecars(path: Path, session_id: str) -> list[tuple[str, Path]]:
+    """Return the subagents that have a file of their own, by name: in the session's folder, or (2.0) beside its log."""
     folder = path.with_name(path.name.partition(".")[0]) / "subagents"
     found: list[tuple[str, Path]] = []
-    if folder.is_symlink() or folder.parent.is_symlink():
-        return found
-    for name in sorted(folder.glob("agent-*.jsonl")):
-        agent = identifier(name.stem.removeprefix("agent-"))
-        if agent and not name.is_symlink() and not name.name.startswith(_INTERNAL):
-            found.append((agent, name))
+    if not (folder.is_symlink() or folder.parent.is_symlink()):
+        found += _named(folder)
+    known = {agent for agent, _ in found}
+    for agent, flat in _named(path.parent):
+        if agent not in known and flat != path and _belongs(flat, session_id):
+            found.append((agent, flat))
     return found
+
+
+def _named(folder: Path) -> list[tuple[str, Path]]:
+    """Return the subagents' files of a folder; links and the program's own workers are left out."""
+    return [
+        (agent, path)
+        for path in sorted(folder.glob("agent-*.jsonl"))
+        if (agent := identifier(path.stem.removeprefix("agent-")))
+        and not path.is_symlink()
+        and not path.name.startswith(_INTERNAL)
+    ]
+
+
+def _belongs(path: Path, session_id: str) -> bool:
+    try:
+        known = outline(path, *read_ends(path))
+    except (OSError, UnsafeError):
+        return False
+    return bool(known.agent_id) and known.session_id == session_id
 
 
 def _present(path: Path, leaves: tuple[str, ...]) -> frozenset[str]:

@@ -20,8 +20,11 @@ from passdown.agents.claude_code.records import BAD, identifier
 from passdown.io.jsonl import CHUNK, MAX_LINE, open_log
 
 _NOT_A_PROMPT = ("[Request interrupted", "<")
-_SOUGHT = 64
-"""Parents looked for in the whole file; a log with more rewinds that reach far back is read as if they were none."""
+_SOUGHT = 16
+"""Parents looked for in the whole file; one more that lies far off is read as if it were the row before."""
+
+_BUDGET = 1 << 28
+"""Bytes that may be searched for parents nearby, so that no log makes the search quadratic."""
 
 
 class _Kind(Struct):
@@ -101,6 +104,7 @@ class _Scan:
         self.sought: dict[bytes, int] = {}
         self.colon = b""
         self.chained = False
+        self.budget = _BUDGET
 
     def look(self, window: _Window) -> None:
         """Find the prompts of a window and the turns they go on from."""
@@ -143,10 +147,14 @@ class _Scan:
         if not parent:
             return last, b""
         needle = b'"uuid' + self.colon + parent.encode() + b'"'
+        if self.budget <= 0:
+            return last, b""
         found = window.data.rfind(needle, 0, start)
+        self.budget -= start - found
         if found >= 0:
             return self._turn_at(window.offset + found), b""
         found = window.before.rfind(needle)
+        self.budget -= len(window.before) - found
         if found >= 0:
             return self._turn_at(window.offset - len(window.before) + found), b""
         if last < 0 or len(self.sought) >= _SOUGHT:
