@@ -26,6 +26,8 @@ def open_regular(path: Path) -> IO[bytes]:
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK):
             raise UnsafeError("is a symlink", where=str(path), next_step="Name the file it points to.") from error
+        if error.errno == errno.ENXIO:  # a socket
+            raise UnsafeError("is not a regular file", where=str(path), next_step="Name a file.") from error
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -83,7 +85,7 @@ def write_files(files: list[tuple[Path, bytes]], *, mode: int = 0o644) -> list[P
     """Write several files so that a crash leaves each one old or new, never half; all are staged before any is renamed.
 
     A file that already holds the bytes is left alone (its time does not change). Returns the paths that changed.
-    Raises `UnsafeError` when a target is a symlink.
+    Raises `UnsafeError` when a target is a symlink, a folder or a device.
     """
     changed = [(path, data) for path, data in files if not _holds(path, data)]
     staged: list[tuple[Path, Path]] = []
@@ -101,18 +103,22 @@ def write_files(files: list[tuple[Path, bytes]], *, mode: int = 0o644) -> list[P
 
 
 def _holds(path: Path, data: bytes) -> bool:
-    if path.is_symlink():
-        raise UnsafeError("is a symlink; not writing through it", where=str(path), next_step="Remove the link.")
     try:
-        return path.stat().st_size == len(data) and path.read_bytes() == data
+        status = path.lstat()
     except FileNotFoundError:
         return False
+    if stat.S_ISLNK(status.st_mode):
+        raise UnsafeError("is a symlink; not writing through it", where=str(path), next_step="Remove the link.")
+    if not stat.S_ISREG(status.st_mode):
+        raise UnsafeError("is not a regular file; not writing over it", where=str(path), next_step="Move it away.")
+    return status.st_size == len(data) and path.read_bytes() == data
 
 
 def _sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(descriptor)
+        with contextlib.suppress(OSError):  # some file systems cannot sync a folder; the rename stands all the same
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
@@ -121,14 +127,19 @@ def _sync_folder(folder: Path) -> None:
 def lock(path: Path) -> Iterator[None]:
     """Hold an exclusive lock on `path` (created when missing, mode 0600). The kernel frees it when the process dies.
 
-    Raises `ConflictError` at once when somebody else holds it.
+    Raises `ConflictError` at once when somebody else holds it, `UnsafeError` when `path` is a symlink.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EMLINK):
+            raise UnsafeError("is a symlink; not locking it", where=str(path), next_step="Remove the link.") from error
+        raise
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             raise ConflictError(
                 "another passdown is writing here", where=str(path), next_step="Wait for it to end and try again."
             ) from error

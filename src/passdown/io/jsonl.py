@@ -9,9 +9,12 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, NamedTuple, cast
+
+import msgspec
 
 from passdown.io.files import open_regular
 
@@ -19,11 +22,12 @@ CHUNK = 1 << 20
 MAX_LINE = 16 << 20
 """Longest line that is read, in bytes; a longer one is counted and skipped (architecture §5)."""
 
-_LONE_SURROGATE = re.compile(
-    rb"(?<!\\)((?:\\\\)*)\\u(?:[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"
-    rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u)[dD][c-fC-F][0-9a-fA-F]{2})"
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_ESCAPE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
 )
-_NON_FINITE = re.compile(rb"(?<=[:,\[\s])(?:NaN|-?Infinity)(?=[\s,\]}])")
+_NON_FINITE = re.compile(rb'"(?:[^"\\]|\\.)*+"?|(-?\b(?:NaN|Infinity)\b)', re.DOTALL)
+_BETWEEN = re.compile(r"[ \t\r\n\x00]*")
 
 
 class Line(NamedTuple):
@@ -42,14 +46,27 @@ class Line(NamedTuple):
 def open_log(path: Path) -> IO[bytes]:
     """Open a log for reading, decompressing `.zst` as it goes. Refuses anything but a regular file.
 
-    Raises `UnsafeError` for a symlink, device or pipe, `FileNotFoundError` when it is gone.
+    Raises `UnsafeError` for a symlink, device or pipe, `FileNotFoundError` when it is gone. Reading a compressed log
+    that ends early raises `EOFError`, one with broken bytes `zstd.ZstdError`.
     """
     raw = open_regular(path)
-    if path.suffix != ".zst":
-        return raw
-    from backports import zstd
+    return raw if path.suffix != ".zst" else _decompress(raw)
 
-    return cast("IO[bytes]", zstd.ZstdFile(raw, "rb"))
+
+def _decompress(raw: IO[bytes]) -> IO[bytes]:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+
+    class Decompressed(zstd.ZstdFile):  # a ZstdFile does not close the file it was given
+        def close(self) -> None:
+            try:
+                super().close()
+            finally:
+                raw.close()
+
+    return cast("IO[bytes]", Decompressed(raw, "rb"))
 
 
 def read_lines(stream: IO[bytes], *, limit: int | None = None, max_line: int = MAX_LINE) -> Iterator[Line]:
@@ -68,14 +85,11 @@ def read_lines(stream: IO[bytes], *, limit: int | None = None, max_line: int = M
         while (end := chunk.find(b"\n", start)) >= 0:
             number += 1
             length = carried + end - start
-            if skipping or length > max_line:
-                yield Line(offset, number, None, length, True)
-            elif carry:
-                carry.append(chunk[start:end])
-                yield Line(offset, number, b"".join(carry), length, True)
-            else:
-                yield Line(offset, number, chunk[start:end], length, True)
+            data = None if skipping or length > max_line else chunk[start:end]
+            if carry:  # let go of the parts before the line is handed over: a long one is held once
+                data = None if data is None else b"".join([*carry, data])
             carry, carried, skipping = [], 0, False
+            yield Line(offset, number, data, length, True)
             offset += length + 1
             start = end + 1
         if start < len(chunk):
@@ -97,28 +111,31 @@ def read_file_lines(path: Path, *, max_line: int = MAX_LINE) -> Iterator[Line]:
 
 
 def salvage(data: bytes) -> list[bytes]:
-    """Return the JSON documents inside a line that did not decode: repaired, or pulled apart when glued together.
+    """Return the JSON objects and arrays in a line that did not decode: repaired, or pulled apart when glued together.
 
     Repairs a byte order mark, NUL padding, invalid UTF-8, lone surrogate escapes and non-finite numbers. An empty list
-    means nothing could be saved (a torn or broken record).
+    means nothing could be saved (a torn or broken record); what follows the last whole document is dropped.
     """
     text = data.strip(b"\x00 \t\r\n").removeprefix(b"\xef\xbb\xbf")
     if not text:
         return []
     text = text.decode("utf-8", "replace").encode()
-    text = _LONE_SURROGATE.sub(rb"\1\\ufffd", text)
-    text = _NON_FINITE.sub(b"null", text)
+    if _SURROGATE.search(text):
+        text = _ESCAPE.sub(lambda match: rb"\ufffd" if match[1] else match[0], text)
+    if b"NaN" in text or b"Infinity" in text:
+        text = _NON_FINITE.sub(lambda match: b"null" if match[1] else match[0], text)
     documents: list[bytes] = []
     decoder = json.JSONDecoder()
     string = text.decode()
     position = 0
     try:
-        while position < len(string):
+        while string.startswith(("{", "["), position):
             _, end = decoder.raw_decode(string, position)
-            documents.append(string[position:end].encode())
-            position = end
-            while position < len(string) and string[position] in " \t\r\n\x00":
-                position += 1
+            document = string[position:end].encode()
+            msgspec.json.decode(document)  # stricter about the range of numbers
+            documents.append(document)
+            between = _BETWEEN.match(string, end)
+            position = between.end() if between else end
     except (ValueError, RecursionError):
         return documents
     return documents

@@ -1,0 +1,105 @@
+"""The one caller of git."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from passdown.errors import GitError
+from passdown.io.git import run_git, try_git
+from passdown.io.program import find_program, program_version
+
+
+def test_bytes_come_out(repository: Any) -> None:
+    assert run_git(repository.root, "rev-parse", "HEAD").decode().strip() == repository.git("rev-parse", "HEAD")
+    assert run_git(repository.root, "hash-object", "--stdin", stdin=b"\xff").endswith(b"\n")
+
+
+def test_failures_say_why(repository: Any, tmp_path: Path) -> None:
+    with pytest.raises(GitError, match=r"git log failed: fatal: bad revision 'nowhere'"):
+        run_git(repository.root, "log", "nowhere", "--")
+    code, output, message = try_git(repository.root, "rev-parse", "--verify", "nowhere")
+    assert (code, output, message) == (128, b"", "fatal: Needed a single revision")
+    with pytest.raises(GitError, match="could not start"):
+        run_git(tmp_path / "gone", "status")
+
+
+@pytest.mark.parametrize("argument", ["a\0b", "\ud800", "x" * (4 << 20)])
+def test_arguments_no_process_can_take_are_an_error(repository: Any, argument: str) -> None:
+    with pytest.raises(GitError, match="could not start"):
+        run_git(repository.root, "rev-parse", argument)
+
+
+def test_a_call_that_takes_too_long_is_given_up(repository: Any) -> None:
+    repository.git("config", "filter.slow.clean", "sleep 5")
+    repository.write(".gitattributes", "*.slow filter=slow\n")
+    repository.write("a.slow", "x")
+    with pytest.raises(GitError, match=r"took longer than 0\.2 s"):
+        run_git(repository.root, "hash-object", "a.slow", timeout=0.2)
+
+
+def test_without_git(repository: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for path in (str(tmp_path), "", ".", "relative/bin"):
+        monkeypatch.setenv("PATH", path)
+        with pytest.raises(GitError, match="not installed") as caught:
+            run_git(repository.root, "status")
+        assert "2.30" in caught.value.next_step
+
+
+def test_inherited_variables_are_dropped_and_chosen_ones_kept(
+    repository: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Somebody")
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    (tmp_path / "config").write_text("[user]\n\tname = From The File\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
+    assert run_git(repository.root, "config", "user.name") == b"From The File\n"
+    assert b"Somebody" not in run_git(repository.root, "-c", "user.email=a@example.com", "var", "GIT_AUTHOR_IDENT")
+    index = tmp_path / "index"
+    run_git(repository.root, "read-tree", "HEAD", env={"GIT_INDEX_FILE": str(index)})
+    assert index.is_file()
+
+
+def test_no_transport_unless_asked_for(repository: Any, tmp_path: Path) -> None:
+    url = f"file://{repository.root}"
+    with pytest.raises(GitError, match="not allowed"):
+        run_git(tmp_path, "ls-remote", url)
+    assert b"refs/heads/main" in run_git(tmp_path, "ls-remote", url, env={"GIT_ALLOW_PROTOCOL": "file"})
+
+
+def test_programs_are_found_by_absolute_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "tool").write_text("#!/bin/sh\necho 'tool version 1.2.3-beta1 (2024)'\n")
+    (tmp_path / "bin" / "tool").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", os.pathsep.join(["bin", "./bin", ""]))
+    assert find_program("tool") is None
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert find_program("tool") == tmp_path / "bin" / "tool"
+    assert find_program("tool", outside=tmp_path) is None
+    for name in ("bin/tool", "../bin/tool", "", "-x", "a" * 100, "to ol", "tool\0"):
+        assert find_program(name) is None
+    assert program_version("tool", outside=tmp_path / "elsewhere") == "present"
+
+
+@pytest.mark.parametrize(
+    ("answer", "version"),
+    [
+        ("go version go1.22.5 linux/amd64", "1.22.5"),
+        ("v20.20.2", "20.20.2"),
+        ("no number", "present"),
+        ("1.0; exit 3", "present"),
+    ],
+)
+def test_versions_are_read_out_of_what_tools_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, version: str
+) -> None:
+    said, _, then = answer.partition(";")
+    (tmp_path / "go").write_text(f"#!/bin/sh\necho '{said}'\n{then}\n")
+    (tmp_path / "go").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin{os.pathsep}/usr/bin")
+    assert program_version("go", outside=tmp_path / "elsewhere") == version
