@@ -13,13 +13,13 @@ from passdown.model.evidence import Basis, CommandChain
 from passdown.model.packet import NextAction, Question, RemainingItem, Risk
 from passdown.packet.caps import LISTS
 from passdown.packet.context import Context
+from passdown.packet.criteria import is_command
 from passdown.packet.goal import last_request
 from passdown.packet.irreversible import needs_a_human
 from passdown.packet.paths import mentioned_paths
 from passdown.packet.questions import NEXT_ACTION
 from passdown.packet.runs import acceptance_chains, work_chains
 from passdown.packet.vague import MAX_LENGTH, is_vague, refusal
-from passdown.packet.verification import is_command
 
 _TEST_NAME = re.compile(r"[\w./:\-\[\]#@+=,]{1,160}")
 _SPAN = re.compile(r"`([^`\n]{2,300})`")
@@ -141,7 +141,9 @@ def _failing_test(context: Context) -> str:
 
 def _repair(command: str, name: str, rule: str) -> NextAction:
     shown = " ".join(command.split())
-    text = f"Make `{name}` pass" if name else f"Make `{shown[:200]}` pass"
+    quotable = "`" not in shown and len(shown) <= 200
+    what = f"`{name}`" if name else f"`{shown}`" if quotable else f"the failing {rule} command (see `command`)"
+    text = f"Make {what} pass"
     return structs.replace(_action(text, f"derived:failing_{rule}", kind="command"), command=shown)
 
 

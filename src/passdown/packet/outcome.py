@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from passdown.packet.context import Context, Outcome
+from passdown.packet.criteria import never_run
 from passdown.packet.runs import acceptance_chains
 
 
@@ -37,10 +38,5 @@ def decide_outcome(context: Context) -> Outcome:
     if context.governed or verification is not None:
         judged = verification is not None and verification.passed is True
         fresh = judged and verification is not None and not is_stale(context, verification.head_commit)
-        return "passed" if fresh and not _never_run(context, len(accepted)) else "unknown"
+        return "passed" if fresh and not never_run(context) else "unknown"
     return "passed" if tests.state == "green" else "unknown"
-
-
-def _never_run(context: Context, accepted: int) -> bool:
-    commands = [line for line in context.acceptance if line in context.evidence.tests.commands]
-    return len(commands) > accepted

@@ -12,7 +12,7 @@ from passdown.model.packet import Packet, Prereqs
 
 
 def plain_packet(packet: Packet) -> dict[str, Any]:
-    """Return the packet as dictionaries and lists. Defaults are left out, except a claim's `basis`: that is the point."""
+    """Return the packet as dictionaries and lists. Defaults are left out, but never a claim's `basis`."""
     plain: dict[str, Any] = msgspec.to_builtins(packet)
     _state_basis(plain, Packet)
     _state_basis(plain["next_session_prereqs"], Prereqs)

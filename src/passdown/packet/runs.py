@@ -93,9 +93,9 @@ def acceptance_chains(context: Context) -> list[CommandChain]:
     """Return the chains of acceptance commands, in the order of the criteria, then in log order."""
     wanted = [normalize_command(command) for command in context.acceptance]
     chains = [
-        chain for chain in work_chains(context.evidence) if chain.acceptance or _tokens(chain) in wanted
+        chain for chain in work_chains(context.evidence) if chain.acceptance or chain_tokens(chain) in wanted
     ]  # fmt: skip
-    return sorted(chains, key=lambda chain: _rank(_tokens(chain), wanted))
+    return sorted(chains, key=lambda chain: _rank(chain_tokens(chain), wanted))
 
 
 def is_acceptance(chain: CommandChain, accepted: Iterable[CommandChain]) -> bool:
@@ -103,7 +103,8 @@ def is_acceptance(chain: CommandChain, accepted: Iterable[CommandChain]) -> bool
     return any(chain is other for other in accepted)
 
 
-def _tokens(chain: CommandChain) -> tuple[str, ...]:
+def chain_tokens(chain: CommandChain) -> tuple[str, ...]:
+    """Return the tokens that identify the chain's command."""
     return (chain.runs[-1].tokens if chain.runs else ()) or normalize_command(chain.command)
 
 

@@ -52,7 +52,8 @@ def title(packet: Packet, word: str) -> list[str]:
 def next_step(packet: Packet, room: Room) -> list[str]:
     """Return the one next step, how it is known, what waits for a person, and what to settle first."""
     action = packet.next_action
-    source = action.source.removeprefix("derived:").replace("_", " ")
+    rule = action.source.removeprefix("derived:")
+    source = rule.replace("_", " ") if rule != action.source else action.source
     known = basis(action.basis, source)
     command = f" · {code(action.command)}" if action.command and action.command not in action.text else ""
     lines = [f"{inline(action.text)}{command}  {known}"]
@@ -62,8 +63,10 @@ def next_step(packet: Packet, room: Room) -> list[str]:
     if action.agents_view:
         lines.append(f'- The agent\'s last word: "{inline(action.agents_view, room.chars)}"  *declared, not checked*')
     if packet.interrupted_edit:
-        lines.append(f"- **The last edit was cut short:** {code(packet.interrupted_edit.path)}  *observed*")
-    for point in packet.settle_first[: max(1, room.items // 4)]:
+        edited = code(packet.interrupted_edit.path)
+        lines.append(f"- **The last edit was cut short, look at this first:** {edited}  *observed*")
+    points = [point for point in packet.settle_first if point.code != "edit.interrupted"]
+    for point in points[: max(1, room.items // 4)]:
         fix = f" — {code(point.fix, room.chars)}" if point.fix else ""
         lines.append(f"- Settle first: {inline(point.detail, room.chars)}{fix}")
     return lines

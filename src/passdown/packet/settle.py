@@ -63,7 +63,7 @@ def _loose(context: Context) -> list[SettleFirst]:
             points.append(
                 SettleFirst(
                     code=code, detail=f"{len(paths)} {what} {files} not committed", path=paths[0],
-                    fix=f'git add -- {names} && git commit, or git stash push -u -m "<why>" -- {names}',
+                    fix=f"git add -- {names} && git commit",
                 )
             )  # fmt: skip
     return points

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from passdown.packet.caps import LISTS
 from passdown.packet.context import Context
-from passdown.packet.runs import acceptance_chains
+from passdown.packet.criteria import never_run
 
 
 def list_unknowns(context: Context, outcome: str) -> tuple[list[str], int]:
@@ -16,7 +16,7 @@ def list_unknowns(context: Context, outcome: str) -> tuple[list[str], int]:
         "tests.not_run": tests.state == "not_run",
         "tests.stale": tests.state == "stale",
         "tests.manual": tests.state == "manual",
-        "acceptance.not_run": bool(context.acceptance) and not acceptance_chains(context),
+        "acceptance.not_run": bool(never_run(context)),
         "verification.absent": workbench.verification is None,
         "review.absent": workbench.review is None,
         "coverage.absent": workbench.verification is None or workbench.verification.coverage_current is None,
