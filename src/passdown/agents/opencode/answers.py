@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from passdown.agents.opencode.records import MessageInfo, Part, State, Tokens, count, safe_id, whole
+from passdown.agents.opencode.records import MessageInfo, Metadata, Part, State, Tokens, count, safe_id, whole
 from passdown.agents.opencode.tools import (
     action_of,
     arguments_of,
@@ -127,14 +127,45 @@ class Answers:
         ]
 
     def _tool(self, part: Part, state: State, base: dict[str, Any]) -> list[AnyEvent]:
+        metadata = metadata_of(state)
+        time = state.time
+        began = (whole(time.start) if time is not None else None) or base["at"]
+        base = base | {"at": began}
+        events = self._call(part, state, metadata, base)
+        closed = self._info.error is not None or bool(self._info.time and self._info.time.completed)
+        result = ending(part.tool or "", state, metadata, closed=closed)
+        if result is None:
+            return events
+        self._cut_tool = self._cut_tool or result.outcome == "interrupted"
+        ended = whole(time.end) if time is not None else None
+        duration = ended - began if ended is not None and began is not None and ended >= began else None
+        base["at"] = ended or began
+        events.append(
+            ToolResult(
+                call_id=part.call_id or part.id or "",
+                outcome=result.outcome,
+                exit_code=result.exit_code,
+                reason=result.reason,
+                text=(state.error if state.status == "error" else state.output) or "",
+                duration_ms=duration,
+                paths=changed_paths(metadata),
+                **base,
+            )
+        )
+        if time is not None and (pruned := whole(time.compacted)):
+            self._pruned.append(pruned)
+            self._next_prune = min(pruned, self._next_prune or pruned)
+        if part.tool == "todowrite" and result.outcome == "ok" and metadata.todos is not None:
+            self.plan = plan_of(metadata.todos)
+            events.append(PlanUpdate(items=self.plan, **base))
+        return events
+
+    def _call(self, part: Part, state: State, metadata: Metadata, base: dict[str, Any]) -> list[AnyEvent]:
         arguments = arguments_of(state)
         tool, call_id = part.tool or "", part.call_id or part.id or ""
         action = action_of(tool, arguments)
-        metadata = metadata_of(state)
-        began = (whole(state.time.start) if state.time else None) or base["at"]
-        ended = whole(state.time.end) if state.time else None
-        events: list[AnyEvent] = []
         command = _text_at(arguments, "command") if action == "run" else ""
+        events: list[AnyEvent] = []
         if self._shell:
             events.append(UserMessage(text=command, origin="shell", **base))
         events.append(
@@ -147,7 +178,7 @@ class Answers:
                 paths=paths_of(arguments),
                 arguments=arguments,
                 response_id=self._info.id or "",
-                **(base | {"at": began}),
+                **base,
             )
         )
         if action == "delegate":
@@ -157,33 +188,9 @@ class Answers:
                     name=_text_at(arguments, "subagent_type"),
                     prompt=_text_at(arguments, "prompt"),
                     call_id=call_id,
-                    **(base | {"at": began}),
+                    **base,
                 )
             )
-        closed = self._info.error is not None or bool(self._info.time and self._info.time.completed)
-        result = ending(tool, state, metadata, closed=closed)
-        if result is None:
-            return events
-        self._cut_tool = self._cut_tool or result.outcome == "interrupted"
-        base = base | {"at": ended or began}
-        events.append(
-            ToolResult(
-                call_id=call_id,
-                outcome=result.outcome,
-                exit_code=result.exit_code,
-                reason=result.reason,
-                text=(state.error if state.status == "error" else state.output) or "",
-                duration_ms=ended - began if ended is not None and began is not None and ended >= began else None,
-                paths=changed_paths(metadata),
-                **base,
-            )
-        )
-        if state.time is not None and (pruned := whole(state.time.compacted)):
-            self._pruned.append(pruned)
-            self._next_prune = min(self._pruned[0], pruned, self._next_prune or pruned)
-        if tool == "todowrite" and result.outcome == "ok" and metadata.todos is not None:
-            self.plan = plan_of(metadata.todos)
-            events.append(PlanUpdate(items=self.plan, **base))
         return events
 
     def prunes_before(self, moment: int | None, base: dict[str, Any]) -> list[AnyEvent]:
