@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from passdown.evidence.answers import is_answer, search_paths
-from passdown.evidence.kinds import FILTERS, is_reader, kind_of, program_of, words_of
+from passdown.evidence.kinds import FILTERS, Look, look_at
 from passdown.evidence.output import bare_output, error_line
 from passdown.evidence.shell import Part, has_pipefail
 from passdown.model.session import Outcome
@@ -115,7 +115,7 @@ def is_masking(parts: Sequence[Part]) -> bool:
         return False
     piped = not has_pipefail(list(parts))
     for index, part in enumerate(parts[1:], 1):
-        program = program_of(words_of(part.text))
+        program = look_at(part.text).program
         if (part.before == "|" and piped and program in FILTERS) or (part.before == "||" and program in _TRIVIAL):
             return True
         if part.before == ";" and program in _TRIVIAL | FILTERS and index + 1 == len(parts):
@@ -127,23 +127,22 @@ def hides_failure(parts: Sequence[Part], output: str) -> bool:
     """Say whether exit 0 hides a failure: the output holds a failure's own words and the shell masks the exit code."""
     if not is_masking(parts) or not output.strip():
         return False
-    heads = [words_of(part.text) for part in parts if part.before != "|"]
-    checks = [words for words in heads if not is_reader(words) and not _is_query(words)]
+    heads = [look_at(part.text) for part in parts if part.before != "|"]
+    checks = [look for look in heads if not look.reader and not _is_query(look)]
     if checks and _NOT_FOUND.search(output):
         return True
-    for words in checks:
-        program = program_of(words)
-        if program in {"git", "gh"}:
+    for look in checks:
+        if look.program in {"git", "gh"}:
             if _GIT_FAILURE.search(output):
                 return True
-        elif (kind_of(words) != "other" or _runs_code(program)) and _FAILURE.search(output):
+        elif (look.kind != "other" or _runs_code(look.program)) and _FAILURE.search(output):
             return True
     return bool(heads) and not checks and _read_nothing(heads, output)
 
 
-def _is_query(words: Sequence[str]) -> bool:
-    return program_of(words) in {"npm", "pnpm", "yarn", "pip"} and any(
-        word in {"view", "info", "show", "search", "outdated", "ls", "list"} for word in words[1:2]
+def _is_query(look: Look) -> bool:
+    return look.program in {"npm", "pnpm", "yarn", "pip"} and any(
+        word in {"view", "info", "show", "search", "outdated", "ls", "list"} for word in look.words[1:2]
     )
 
 
@@ -154,10 +153,10 @@ def _runs_code(program: str) -> bool:
     } or program.startswith("python")  # fmt: skip
 
 
-def _read_nothing(heads: Sequence[Sequence[str]], output: str) -> bool:
+def _read_nothing(heads: Sequence[Look], output: str) -> bool:
     """Say whether all that came of reading is the complaint that the one thing to read is not there."""
     lines = [line for line in output.split("\n") if line.strip()]
     if not all(_READ_ERROR.match(line) for line in lines):
         return False
-    words = heads[-1]
-    return program_of(words) not in {"grep", "egrep", "fgrep", "rg"} or len(search_paths(words)) <= len(lines)
+    last = heads[-1]
+    return last.program not in {"grep", "egrep", "fgrep", "rg"} or len(search_paths(last.words)) <= len(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from passdown.evidence.kinds import FILTERS, Kind, is_reader, kind_of, program_of, words_of
+from passdown.evidence.kinds import FILTERS, Kind, look_at, program_of
 from passdown.evidence.places import Places
 from passdown.evidence.shell import Part, split_shell, split_words, unwrap_argv, without_redirections
 from passdown.model.command import MAX_TOKENISED, command_text, normalize_command
@@ -44,7 +44,7 @@ def identify(command: str, cwd: str, places: Places, argv: tuple[str, ...] = ())
     tokens = normalize_command(words) if words else normalize_command(bare)
     where = places.folder(folder)
     kind = _kind(main)
-    own = _is_own(words_of(main[0].text)) if main else False
+    own = _is_own(look_at(main[0].text).words) if main else False
     key = content_id("c-", where + "\x00" + "\x00".join(tokens))
     return Identity(key, shorten(bare), where, shorten_tokens(tokens), kind, own, tuple(parts[:64]))
 
@@ -78,11 +78,11 @@ def _without_setup(parts: list[Part], cwd: str, places: Places) -> tuple[list[Pa
 def _without_filters(parts: list[Part]) -> list[Part]:
     """Take trailing `| tail`, `|| true` and `; echo done` away, unless the command is about showing text anyway."""
     kept = list(parts)
-    if not kept or is_reader(words_of(kept[0].text)):
+    if not kept or look_at(kept[0].text).reader:
         return kept
     while len(kept) > 1:
         last = kept[-1]
-        if (last.before == "|" and program_of(words_of(last.text)) in FILTERS) or (
+        if (last.before == "|" and look_at(last.text).program in FILTERS) or (
             last.before in {"||", ";"} and _TRIVIAL.match(last.text)
         ):
             kept.pop()
@@ -105,7 +105,7 @@ _ORDER: dict[Kind, int] = {"test": 0, "build": 1, "lint": 2, "edit": 3, "vcs": 4
 
 
 def _kind(parts: list[Part]) -> Kind:
-    kinds = [kind_of(words_of(part.text)) for part in parts[:16]]
+    kinds = [look_at(part.text).kind for part in parts[:16]]
     return min(kinds, key=_ORDER.__getitem__, default="other")
 
 

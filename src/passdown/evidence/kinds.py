@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from passdown.evidence.shell import split_words, without_redirections
 from passdown.model.command import normalize_command
@@ -65,6 +65,7 @@ _BUILD_WORD = re.compile(
 )
 _TEST_FILE = re.compile(r"(?:.*/)?(?:run_?)?tests?(?:[_-]\w+)?\.(?:py|sh|js|mjs|ts|rb|pl)|(?:.*/)?\w+_test\.(?:py|rb)")
 _PREFIXES = frozenset({"sudo", "nice", "nohup", "stdbuf", "xvfb-run", "bundle", "exec", "time", "caffeinate"})
+_LEADING = _PREFIXES | {"timeout", "gtimeout", "xargs"}
 _GIT_READS = _table(
     "status log diff show blame grep ls-files ls-tree ls-remote rev-parse rev-list cat-file branch remote reflog "
     "describe config fsck for-each-ref merge-base name-rev shortlog whatchanged check-ignore count-objects var"
@@ -76,7 +77,23 @@ _GIT_MOVES = frozenset({
 _GH_READS = _table("view list status diff checks watch api search")
 
 
+class Look(NamedTuple):
+    """A simple command as the tables see it. `reader` only shows something, `moves` changes the files of the tree."""
+
+    words: tuple[str, ...]
+    program: str
+    kind: Kind
+    reader: bool
+    moves: bool
+
+
 @lru_cache(maxsize=256)
+def look_at(text: str) -> Look:
+    """Return what the tables say about a simple command."""
+    words = words_of(text)
+    return Look(words, program_of(words), kind_of(words), is_reader(words), changes_tree(words))
+
+
 def words_of(text: str) -> tuple[str, ...]:
     """Return the words of a simple command that say what it is: no wrappers, no `sudo`, no `timeout 60`, no `xargs`.
 
@@ -85,7 +102,7 @@ def words_of(text: str) -> tuple[str, ...]:
     text = without_redirections(text[:MAX_LOOKED_AT])
     words = list(normalize_command(split_words(text) or text.split()))
     for _ in range(4):
-        if not words:
+        if not words or words[0] not in _LEADING:
             break
         if words[0] in _PREFIXES and len(words) > 1:
             words = words[2:] if words[:2] == ["bundle", "exec"] else words[1:] if words[0] != "bundle" else words
@@ -111,8 +128,10 @@ def program_of(words: Sequence[str]) -> str:
     """Return the name of the program: the last part of its path, the module behind `python -m`."""
     if not words:
         return ""
-    name = words[0].rstrip("/").rpartition("/")[2].rpartition("\\")[2].removesuffix(".exe").removesuffix(".cmd")
-    if re.fullmatch(r"python[\d.]*|py", name) and len(words) > 2 and words[1] == "-m":
+    name = words[0]
+    if not name.isalpha():
+        name = name.rstrip("/").rpartition("/")[2].rpartition("\\")[2].removesuffix(".exe").removesuffix(".cmd")
+    if len(words) > 2 and words[1] == "-m" and re.fullmatch(r"python[\d.]*|py", name):
         return words[2]
     return name
 

@@ -23,8 +23,12 @@ def bare_output(text: str) -> str:
         text = f"{text[: MAX_READ // 3]}\n…\n{text[-2 * MAX_READ // 3 :]}"
     if "\x1b" in text:
         text = _ANSI.sub("", text)
-    text = _WRAPPING.sub("", text.replace("\r\n", "\n"), count=1)
-    return _TRAILER.sub("", text)
+    text = text.replace("\r\n", "\n")
+    if wrapping := _WRAPPING.match(text):
+        text = text[wrapping.end() :]
+    if trailer := _TRAILER.search(text, max(0, len(text) - 80)):
+        text = text[: trailer.start()]
+    return text
 
 
 _NOISE = re.compile(

@@ -214,7 +214,8 @@ class Reading:
         """Close the session and say what it gave."""
         for finished in self.runs.finish():
             self._add_run(finished)
-        self.all.touches.end_session()
+        for edited in self.all.touches.end_session():
+            self._edited(edited)
         self.all.words.end_session()
         if self.unknown:
             self.all.findings.append(

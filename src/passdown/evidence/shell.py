@@ -147,6 +147,8 @@ def _after_heredocs(command: str, position: int, words: list[str], end: int) -> 
 
 def without_redirections(text: str) -> str:
     """Return a simple command without the redirections at its end (`2>&1`, `>/dev/null`)."""
+    if text.rfind(">", -200) < 0:
+        return text
     for _ in range(4):
         start = max(0, len(text) - 200)
         match = _REDIRECTION.search(text, start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from passdown.evidence.chains import Chains
 from passdown.evidence.identity import identify
-from passdown.evidence.kinds import changes_tree, words_of
+from passdown.evidence.kinds import look_at
 from passdown.evidence.links import Links
 from passdown.evidence.places import Places
 from passdown.evidence.plan import Plan
@@ -79,4 +79,4 @@ def _acceptance(workbench: Workbench, test_command: str, places: Places) -> list
 
 
 def _moves_tree(finished: Finished) -> bool:
-    return any(changes_tree(words_of(part.text)) for part in finished.identity.parts[:16])
+    return any(look_at(part.text).moves for part in finished.identity.parts[:16])

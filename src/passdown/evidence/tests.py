@@ -48,7 +48,7 @@ def looks_like_command(text: str) -> bool:
     if not words or len(text) > 2000:
         return False
     plain = sum(bool(_PROSE_WORD.fullmatch(word)) for word in words)
-    marked = any(word.startswith(("-", "./")) or "/" in word or "=" in word or "::" in word for word in words[1:])
+    marked = any(word.startswith(("-", "./")) or re.search(r"/|=|::|&&|\|", word) for word in words[1:])
     if len(words) >= 4 and plain == len(words):
         return False
     if words[0].startswith(("./", "../")) or re.match(r"[A-Z_][A-Z0-9_]*=", words[0]):

@@ -100,11 +100,11 @@ class Touches:
             source=edit.source,
         )
 
-    def end_session(self) -> None:
-        """Take note that a session's log ends here: what still waits for a result was touched all the same."""
-        for edit in self._pending.values():
-            self._settle(edit, None)
+    def end_session(self) -> list[Edited]:
+        """Return, at the end of a session's log, the edits without a result: their files were touched all the same."""
+        rest = [self._settle(edit, None) for edit in self._pending.values()]
         self._pending = {}
+        return rest
 
     def finish(self) -> tuple[FileTouch, ...]:
         """Return the files in the order in which they were first touched."""

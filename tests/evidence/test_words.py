@@ -1,0 +1,148 @@
+"""What people and agents said: verbatim, bounded, and nothing made up."""
+
+from __future__ import annotations
+
+import pytest
+
+from passdown.evidence.words import GAP, MAX_DIRECTIVE, MAX_SUMMARY, next_step
+from passdown.model.session import Compaction, Interruption, PlanItem, PlanUpdate, ToolCall, ToolResult
+
+
+def test_directives_are_verbatim(log) -> None:
+    text = "Keep the API.\n  Don't touch `x`; 不要改 y — and *never* push."
+    log.human(text)
+    (directive,) = log.evidence().directives
+    assert (directive.text, directive.cut) == (text, 0)
+    assert directive.source is not None
+    assert (directive.source.path, directive.source.line) == ("s1", 2)
+
+
+def test_a_long_directive_says_how_much_is_missing(log) -> None:
+    log.human("a" * 500 + "b" * 5000 + "c" * 500)
+    (directive,) = log.evidence().directives
+    assert len(directive.text) == MAX_DIRECTIVE
+    assert directive.text.startswith("aaa")
+    assert directive.text.endswith("ccc")
+    assert len(directive.text) - len(GAP) + directive.cut == 6000
+
+
+def test_first_and_newest_directives_are_kept(log) -> None:
+    for number in range(100):
+        log.human(f"wish {number}")
+    evidence = log.evidence()
+    kept = [directive.text for directive in evidence.directives]
+    assert kept == [f"wish {n}" for n in (*range(5), *range(65, 100))]
+    assert evidence.omitted["directives"] == 60
+
+
+def test_only_a_person_of_the_main_agent_gives_directives(log) -> None:
+    log.human("real")
+    for origin in ("queued", "command", "shell", "plan", "subagent", "hook", "injected"):
+        log.human("not a request", origin=origin)
+    log.human("to the subagent", agent_id="sub")
+    log.human("old", copied=True)
+    log.human("taken back", active=False)
+    log.human("  \n ")
+    evidence = log.evidence()
+    assert [directive.text for directive in evidence.directives] == ["real"]
+    assert evidence.omitted == {"directives_queued": 1, "directives_rewound": 1}
+
+
+def test_since_leaves_out_older_directives(log) -> None:
+    log.human("before")
+    since = log.clock
+    log.human("after")
+    log.human("without a time", at=None)
+    assert [directive.text for directive in log.evidence(since=since).directives] == ["after", "without a time"]
+
+
+def test_rejections_with_and_without_a_reason(log) -> None:
+    log.add(ToolCall, call_id="a", tool="bash", action="run", command="git push --force")
+    log.add(ToolResult, call_id="a", outcome="rejected", reason="not on a Friday")
+    log.add(ToolCall, call_id="b", tool="edit", action="edit", paths=("src/a.py",))
+    log.add(ToolResult, call_id="b", outcome="rejected")
+    found = [(r.what, r.kind, r.reason) for r in log.evidence().rejections]
+    assert found == [("git push --force", "rejected", "not on a Friday"), ("edit src/a.py", "rejected", "")]
+
+
+def test_an_interruption_is_told_once(log) -> None:
+    log.add(ToolCall, call_id="a", tool="bash", action="run", command="sleep 100")
+    log.add(ToolResult, call_id="a", outcome="interrupted")
+    log.add(Interruption, during_tool=True)
+    log.say("Working on it")
+    log.add(Interruption)
+    found = [(r.what, r.kind, r.reason) for r in log.evidence().rejections]
+    assert found == [("sleep 100", "interrupted", ""), ("the agent's answer", "interrupted", "")]
+
+
+def test_harness_summaries_keep_both_ends(log) -> None:
+    log.add(Compaction, summary="head " + "x" * 9000 + " tail")
+    log.add(Compaction, opaque=True)
+    log.add(Compaction, micro=True)
+    evidence = log.evidence()
+    (summary,) = evidence.harness_summaries
+    assert (summary.by, len(summary.text)) == ("harness", MAX_SUMMARY)
+    assert summary.text.startswith("head")
+    assert summary.text.endswith("tail")
+    assert evidence.omitted["harness_summaries_opaque"] == 1
+    assert evidence.sessions[0].compactions == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "step"),
+    [
+        ("All green. Next, I will wire the command into the CLI.", "Next, I will wire the command into the CLI."),
+        ("Fixed it.\n\n## Next steps\n\n1. Run the migration\n2. Deploy", "Next steps: Run the migration"),
+        ("The parser works. Now let me add the tests for it.", "Now let me add the tests for it."),
+        ("I'm running the suite now.", "I'm running the suite now."),
+        ("Done with a.\n\nThe cache is still cold on start. It costs a second.", "The cache is still cold on start."),
+        ("Remaining: the Windows paths.\n```\nlet me not be found\n```", "Remaining: the Windows paths."),
+        ("Done.", ""),
+        ("Created:\n\n| a | b |\n", ""),
+        ("", ""),
+        ("接下来我会补上测试。", "接下来我会补上测试。"),
+    ],
+)
+def test_next_step(text: str, step: str) -> None:
+    assert next_step(text)[0] == step
+
+
+def test_last_step_is_the_main_agents_last_word(log) -> None:
+    log.say("I will fix the parser.")
+    log.say("thinking", reasoning=True)
+    log.say("I will search the code.", agent_id="sub")
+    log.say("I will go back.", active=False)
+    step = log.evidence().last_step
+    assert step is not None
+    assert (step.text, step.by) == ("I will fix the parser.", "agent")
+
+
+def test_closing_words_of_a_turn_are_statements(log) -> None:
+    log.human("do it")
+    log.say("Let me look.")
+    log.run("ls src")
+    log.say("It is done: the parser reads both forms.")
+    log.human("and now?")
+    log.say("I will add tests.")
+    assert [s.text for s in log.evidence().statements] == [
+        "It is done: the parser reads both forms.",
+        "I will add tests.",
+    ]
+
+
+def test_the_last_plan_of_the_newest_session(log, make_log) -> None:
+    from passdown.evidence.collect import collect_evidence
+    from passdown.model.evidence import RepositoryFacts
+
+    later, latest = make_log("s2", start=log.clock + 10_000), make_log("s3", start=log.clock + 20_000)
+    log.add(PlanUpdate, items=(PlanItem(text="old"),))
+    later.add(PlanUpdate, items=(PlanItem(text="a", status="completed"), PlanItem(text="b", status="in_progress")))
+    later.add(PlanUpdate, items=(PlanItem(text="sub"),), agent_id="sub")
+    logs = [(one.ref, one.events) for one in (latest, log, later)]
+    plan = collect_evidence(RepositoryFacts(root="/work/project"), sessions=logs).plan
+    assert plan is not None
+    assert [item.text for item in plan.items] == ["a", "b"]
+    assert plan.source is not None
+    assert plan.source.path == "s2"
+    later.add(PlanUpdate, items=())
+    assert collect_evidence(RepositoryFacts(root="/work/project"), sessions=logs).plan is None
