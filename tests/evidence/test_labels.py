@@ -13,12 +13,11 @@ from typing import NamedTuple
 
 import pytest
 
-from passdown.evidence.chains import is_failure
-from passdown.evidence.collect import collect_evidence
+from passdown.evidence.chains import is_failure, is_success
 from passdown.evidence.reading import Reading
 from passdown.evidence.runs import Finished
 from passdown.evidence.stages import Stages
-from passdown.model.evidence import CommandRun, Evidence, RepositoryFacts
+from passdown.model.evidence import CommandRun, RepositoryFacts
 from passdown.model.workbench import Workbench
 from passdown.sessions.read import read_ref, refer_to
 
@@ -41,10 +40,13 @@ class Recorder(Stages):
     def __init__(self) -> None:
         super().__init__(ELSEWHERE, Workbench(), None, "")
         self.runs: dict[str, CommandRun] = {}
+        self.keys: dict[str, str] = {}
 
     def add_run(self, finished: Finished, log: int, *, key: str = "", truncated: bool = False) -> str:
         self.runs.setdefault(finished.run.command_id, finished.run)
-        return super().add_run(finished, log, key=key, truncated=truncated)
+        key = super().add_run(finished, log, key=key, truncated=truncated)
+        self.keys.setdefault(finished.run.command_id, key)
+        return key
 
 
 def labels() -> list[Label]:
@@ -61,19 +63,14 @@ def by_file() -> dict[str, list[Label]]:
     return found
 
 
-def runs_of(path: Path) -> dict[str, CommandRun]:
+def record(path: Path) -> Recorder:
     recorder = Recorder()
     ref = refer_to(path)
     reading = Reading(recorder, ref, 1)
     for event in read_ref(ref):
         reading.take(event)
     reading.finish()
-    return recorder.runs
-
-
-def evidence_of(path: Path) -> Evidence:
-    ref = refer_to(path)
-    return collect_evidence(ELSEWHERE, sessions=[(ref, read_ref(ref))])
+    return recorder
 
 
 def test_labels_are_well_formed() -> None:
@@ -91,7 +88,7 @@ def test_recall_and_precision_of_failed_attempts(corpus: Path, by_file: dict[str
     hits: dict[str, Counter[str]] = {"tune": Counter(), "hold": Counter()}
     missing = []
     for file, rows in sorted(by_file.items()):
-        runs = runs_of(corpus / file)
+        runs = record(corpus / file).runs
         for row in rows:
             run = runs.get(row.locator)
             if run is None:
@@ -109,3 +106,21 @@ def test_recall_and_precision_of_failed_attempts(corpus: Path, by_file: dict[str
     count = hits["hold"]
     assert count["true"] >= 0.95 * (count["true"] + count["missed"])
     assert count["true"] >= 0.95 * (count["true"] + count["false"])
+
+
+def test_a_later_success_of_the_same_command_is_seen(corpus: Path, by_file: dict[str, list[Label]]) -> None:
+    agreed: Counter[str] = Counter()
+    for file, rows in sorted(by_file.items()):
+        recorder = record(corpus / file)
+        chains = {chain.key: chain for chain in recorder.chains.finish()}
+        for row in rows:
+            run = recorder.runs[row.locator]
+            if row.later_passed == "na" or run.source is None:
+                continue
+            later = [other for other in chains[recorder.keys[row.locator]].runs if is_success(other) and other.source]
+            passed = any(other.source and other.source.line > run.source.line for other in later)
+            agreed["yes" if passed == (row.later_passed == "yes") else "no"] += 1
+            if passed != (row.later_passed == "yes"):
+                print(row.half, row.later_passed, passed, run.command[:80], row.file, row.locator)
+    print(f"later success: {agreed['yes']} of {sum(agreed.values())} as labelled")
+    assert agreed["yes"] >= 0.85 * sum(agreed.values())
