@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from passdown.config import Config, load_config
 from passdown.errors import NoEvidenceError
 from passdown.evidence.collect import collect_evidence
-from passdown.io.git import try_git
+from passdown.handoff.base import Anchor, anchor_for, rebase_anchor
+from passdown.io.files import read_bounded
 from passdown.model.evidence import Evidence, RepositoryFacts
 from passdown.model.finding import Finding
 from passdown.model.packet import Packet
-from passdown.model.session import SessionRef
 from passdown.packet.encode import decode_packet
+from passdown.repository.head import current_branch
 from passdown.repository.locate import locate
 from passdown.repository.snapshot import snapshot
 from passdown.repository.tracked import tracked_paths
 from passdown.sessions.discover import Discovery, find_sessions
-from passdown.sessions.read import read_ref, refer_to
-from passdown.sessions.select import select_sessions
+from passdown.sessions.read import agent_called, read_ref, refer_to
+from passdown.sessions.select import Selection, select_sessions
 from passdown.store.packets import PACKET_LIMIT, StoredPacket, active_packets, own_paths, read_shelf, shelf
 from passdown.workbench.load import load_workbench
-from passdown.io.files import read_bounded
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -55,7 +54,6 @@ class Gathered(Struct, frozen=True, kw_only=True):
     topic: str = ""
     previous: Packet | None = None
     previous_path: Path | None = None
-    shelf: tuple[StoredPacket, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
@@ -69,3 +67,77 @@ def find_root(folder: Path) -> Path:
             next_step="Run `git init` there, or name a repository with -C.",
         )
     return root
+
+
+def gather(folder: Path, options: Options) -> Gathered:
+    """Gather the evidence of the repository around `folder`.
+
+    Raises `NoEvidenceError` outside a repository, `ConflictError` when two sessions are live at once, and `UsageError`
+    for a session, agent, base or option that is none.
+    """
+    root = find_root(folder)
+    config = load_config(root)
+    stored, findings = read_shelf(shelf(root, config))
+    topic = options.topic or config.topic
+    previous = _previous(stored, current_branch(root) or None, topic)
+    packet = decode_packet(read_bounded(previous.path, PACKET_LIMIT)) if previous else None
+    anchor = anchor_for(options.base or config.base, packet)
+    repository = _snapshot(root, config, anchor)
+    found = _find(repository, options)
+    selection = _select(found, repository, options, None)
+    if moved := rebase_anchor(root, repository, anchor, packet, selection.primary):
+        anchor = moved
+        repository = _snapshot(root, config, anchor)
+    since = anchor.since(root, repository, selection.primary)
+    selection = _select(found, repository, options, since)
+    workbench = load_workbench(root, config, tracked=tracked_paths(root))
+    evidence = collect_evidence(
+        repository,
+        workbench,
+        [(ref, read_ref(ref)) for ref in selection.refs],
+        since=since,
+        primary=selection.primary.session_id if selection.primary else "",
+        test_command=config.test_command,
+    )
+    return Gathered(
+        root=root,
+        config=config,
+        repository=repository,
+        evidence=evidence,
+        topic=topic,
+        previous=packet,
+        previous_path=previous.path if previous else None,
+        findings=(*findings, *selection.findings),
+    )
+
+
+def _snapshot(root: Path, config: Config, anchor: Anchor) -> RepositoryFacts:
+    return snapshot(
+        root,
+        base=anchor.explicit or None,
+        base_hints=anchor.hints,
+        own_paths=own_paths(config),
+        integration_branch=config.integration_branch,
+    )
+
+
+def _previous(stored: list[StoredPacket], branch: str | None, topic: str) -> StoredPacket | None:
+    """Return the packet this one would supersede: the branch's only active one (of the topic, when one is named)."""
+    active = active_packets(stored, branch, topic or None)
+    return active[-1] if active else None
+
+
+def _find(repository: RepositoryFacts, options: Options) -> Discovery:
+    """Return the sessions of the repository; a session file that is named stands for itself, wherever it worked."""
+    if options.session and Path(options.session).is_file():
+        return Discovery(refs=(refer_to(options.session, agent=options.agent),))
+    agents = {agent_called(options.agent).id} if options.agent else None
+    return find_sessions(repository, homes=options.homes, agents=agents)
+
+
+def _select(found: Discovery, repository: RepositoryFacts, options: Options, since: int | None) -> Selection:
+    if options.session and Path(options.session).is_file():
+        return Selection(refs=found.refs, primary=found.refs[0])
+    session = options.session or None
+    selection = select_sessions(found.refs, repository, since=since, session=session, now=options.now)
+    return structs.replace(selection, findings=(*found.findings, *selection.findings))
