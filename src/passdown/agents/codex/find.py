@@ -22,7 +22,10 @@ PEEK = 64 << 10
 
 _NAME = re.compile(r"rollout-.+\.jsonl(?:\.zst)?")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_FIELD = re.compile(rb'"(id|cwd|timestamp|branch|forked_from_id|parent_thread_id)"\s*:\s*("(?:[^"\\]|\\.){0,4096}")')
+_FIELD = re.compile(
+    rb'"(id|cwd|timestamp|branch|commit_hash|repository_url|forked_from_id|parent_thread_id)"'
+    rb'\s*:\s*("(?:[^"\\]|\\.){0,4096}")'
+)
 
 
 class _Event(Struct):
@@ -92,6 +95,8 @@ def _refer(path: Path) -> SessionRef | None:
     except broken():
         return None
     meta = _header(head)
+    git = meta.git or Git()
+    parent_id, parent_kind = parent_of(meta)
     ref = SessionRef(
         agent="codex",
         path=str(path),
@@ -100,8 +105,11 @@ def _refer(path: Path) -> SessionRef | None:
         started_at=_milliseconds(meta.timestamp),
         modified_at=facts.st_mtime_ns // 1_000_000,
         cwd=meta.cwd or "",
-        branch=(meta.git.branch if meta.git else None) or "",
-        parent_id=parent_of(meta)[0],
+        branch=git.branch or "",
+        parent_id=parent_id,
+        parent_kind=parent_kind,
+        commit=git.commit_hash or "",
+        remote=git.repository_url or "",
     )
     return _with_latest(ref, head, tail)
 
@@ -128,8 +136,8 @@ def _cut_header(first: bytes) -> Meta:
             values.setdefault(match[1].decode(), msgspec.json.decode(match[2], type=str))
         except msgspec.DecodeError:
             continue
-    branch = values.pop("branch", None)
-    return structs.replace(msgspec.convert(values, Meta), git=Git(branch=branch))
+    git = Git(*(values.pop(name, None) for name in ("commit_hash", "branch", "repository_url")))
+    return structs.replace(msgspec.convert(values, Meta), git=git)
 
 
 def _with_latest(ref: SessionRef, head: bytes, tail: bytes) -> SessionRef:

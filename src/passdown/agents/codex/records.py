@@ -403,6 +403,7 @@ class Git(Struct, gc=False):
 
     commit_hash: str | None = None
     branch: str | None = None
+    repository_url: str | None = None
 
 
 class Meta(Struct, gc=False):
