@@ -130,6 +130,18 @@ def test_a_wide_success_settles_a_narrow_failure(log) -> None:
     assert log.evidence().tests.state == "green"
 
 
+def test_a_success_elsewhere_does_not_settle_a_failure(log) -> None:
+    log.run("cd a && npm test", 1, "Tests: 1 failed, 1 passed, 2 total")
+    log.run("cd b && npm test", 0, "Tests: 2 passed, 2 total")
+    assert log.evidence().tests.state == "red"
+
+
+def test_the_same_files_from_another_directory_settle_a_failure(log) -> None:
+    log.run("go test ./svc/internal/a", 1, "go: cannot find main module")
+    log.run("cd svc && GOCACHE=/tmp/c go test ./internal/a ./internal/b", 0, "ok  \tx/a\t0.1s\nok  \tx/b\t0.1s")
+    assert log.evidence().tests.state == "green"
+
+
 def test_red_on_purpose_is_still_red(log) -> None:
     log.say("The new test should fail now.")
     log.run("pytest", 1, RED)

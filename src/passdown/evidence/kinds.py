@@ -20,7 +20,10 @@ def _table(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-FILTERS = _table("tail head grep egrep fgrep rg cat tee less more sed sort uniq awk cut tr wc fold column nl jq ts")
+FILTERS = _table(
+    "tail head grep egrep fgrep rg cat tee less more sed sort uniq awk cut tr wc fold column nl jq ts "
+    "Select-Object Select-String Out-String Out-Host"
+)
 """Programs that, behind a pipe, only show less of what another one said."""
 
 READERS = _table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
@@ -197,20 +198,27 @@ def _standing(seen: list[Seen]) -> list[Seen]:
 
 
 def _covers(wide: CommandRun, narrow: CommandRun) -> bool:
-    """Say whether one test command runs at least what another does: the same program with no more selected."""
-    if program_of(words_of_tokens(wide)) != program_of(words_of_tokens(narrow)):
+    """Say whether one test command runs at least what another does: the same program, on the same files or folders."""
+    if program_of(_plain_words(wide)) != program_of(_plain_words(narrow)):
         return False
-    return _selection(wide) <= _selection(narrow)
+    chosen = _selection(wide)
+    return all(any(_lies_in(item, folder) for folder in chosen) for item in _selection(narrow))
 
 
-def words_of_tokens(run: CommandRun) -> tuple[str, ...]:
-    """Return the words of a run without wrappers."""
-    return tuple(word for word in run.tokens if not word.startswith("-"))
+def _lies_in(item: str, folder: str) -> bool:
+    return folder in {item, "."} or item.startswith(f"{folder}/")
+
+
+def _plain_words(run: CommandRun) -> tuple[str, ...]:
+    return tuple(word for word in words_of(run.command) if not word.startswith("-"))
+
+
+_UNSELECTIVE = frozenset({"run", "test", "tests", "t", "./...", ".", "...", "pytest", "unittest", "exec", "nextest"})
 
 
 def _selection(run: CommandRun) -> frozenset[str]:
+    """Return what a test command runs, as paths from the repository's root; its directory when it names nothing."""
+    words = [word for word in _plain_words(run)[1:] if word not in _UNSELECTIVE]
     return frozenset(
-        word
-        for word in words_of_tokens(run)[1:]
-        if word not in {"run", "test", "./...", ".", "-m", "pytest", "unittest"}
-    )
+        posixpath.normpath(posixpath.join(run.cwd, word.partition("::")[0])) for word in words
+    ) or frozenset({run.cwd or "."})
