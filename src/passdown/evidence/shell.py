@@ -51,56 +51,76 @@ class Part(NamedTuple):
 
 def split_shell(command: str) -> list[Part]:
     """Return the simple commands of a shell text. Quotes, subshells, here-documents and comments stay whole."""
-    parts: list[Part] = []
-    start, position, before = 0, 0, ""
-    end = min(len(command), MAX_SCANNED)
-    depth = 0
-    heredocs: list[str] = []
+    return _Splitter(command).split()
 
-    def cut(stop: int, resume: int, operator: str) -> int:
-        nonlocal before
-        text = command[start:stop].strip()
-        if text:
-            parts.append(Part(text, before))
-            before = operator
-        elif operator == ";" and before not in {"&&", "||", "|"}:
-            before = operator if parts else ""
-        return resume
 
-    while len(parts) < MAX_PARTS and (match := _SPECIAL.search(command, position, end)):
+class _Splitter:
+    """One pass over a shell text, from special character to special character."""
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+        self.end = min(len(command), MAX_SCANNED)
+        self.parts: list[Part] = []
+        self.start = 0
+        self.position = 0
+        self.before = ""
+        self.depth = 0
+        self.heredocs: list[str] = []
+
+    def split(self) -> list[Part]:
+        while len(self.parts) < MAX_PARTS:
+            match = _SPECIAL.search(self.command, self.position, self.end)
+            if match is None:
+                break
+            self.position = match.end()
+            self.step(match)
+        if tail := self.command[self.start :].strip():
+            self.parts.append(Part(tail, self.before))
+        return self.parts
+
+    def step(self, match: re.Match[str]) -> None:
         at, mark = match.start(), match.group()[0]
-        position = match.end()
         if mark == "\\":
-            position = at + 2
+            self.position = at + 2
         elif mark in "'\"`":
-            position = _closing(command, at, mark, end)
-        elif mark == "(":
-            depth += 1
-        elif mark == ")":
-            depth = max(0, depth - 1)
+            self.position = _closing(self.command, at, mark, self.end)
+        elif mark in "()":
+            self.depth = max(0, self.depth + (1 if mark == "(" else -1))
         elif mark == "<":
-            heredocs.append(match.group(2))
+            self.heredocs.append(match.group(2))
         elif mark == "#":
-            if at == 0 or command[at - 1] in " \t\n;&|":
-                position = _line_end(command, at, end)
-                if not command[start:at].strip():
-                    start = position
-        elif depth:
-            continue
+            self.comment(at)
+        elif self.depth:
+            return
         elif mark == "\n":
-            if heredocs:
-                position = _after_heredocs(command, position, heredocs, end)
-                heredocs = []
-            start = cut(at if position == at + 1 else position, position, ";")
+            self.line_end(at)
         else:
-            operator, width = _operator(command, at)
+            operator, width = _operator(self.command, at)
             if operator:
-                position = at + width
-                start = cut(at, position, operator)
-    tail = command[start:].strip()
-    if tail:
-        parts.append(Part(tail, before))
-    return parts
+                self.position = at + width
+                self.cut(at, operator)
+
+    def comment(self, at: int) -> None:
+        if at and self.command[at - 1] not in " \t\n;&|":
+            return
+        self.position = _line_end(self.command, at, self.end)
+        if not self.command[self.start : at].strip():
+            self.start = self.position
+
+    def line_end(self, at: int) -> None:
+        stop = at
+        if self.heredocs:
+            self.position = stop = _after_heredocs(self.command, self.position, self.heredocs, self.end)
+            self.heredocs = []
+        self.cut(stop, ";")
+
+    def cut(self, stop: int, operator: str) -> None:
+        if text := self.command[self.start : stop].strip():
+            self.parts.append(Part(text, self.before))
+            self.before = operator
+        elif operator == ";" and self.before not in {"&&", "||", "|"}:
+            self.before = operator if self.parts else ""
+        self.start = self.position
 
 
 def _operator(command: str, at: int) -> tuple[str, int]:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from passdown.evidence.classify import is_masking
 from passdown.evidence.identity import identify
 from passdown.evidence.kinds import kind_of, program_of, words_of
 from passdown.evidence.output import bare_output
 from passdown.evidence.places import Places
-from passdown.evidence.reports import Report, read_report
 from passdown.evidence.runs import Finished
 from passdown.model.evidence import CommandRun, RepositoryFacts, TestFacts
 from passdown.model.workbench import Workbench
+
+if TYPE_CHECKING:
+    from passdown.evidence.reports import Report
 
 MAX_WATCHED = 200
 Colour = Literal["green", "red", "error"]
@@ -114,7 +116,7 @@ class Tests:
         run = finished.run
         if not finished.state or (run.kind != "test" and run.tokens not in self.tokens):
             return
-        report = read_report(bare_output(finished.output)) if finished.output else Report()
+        report = _report(finished.output)
         colour = _colour(finished, report)
         if colour is None:
             return
@@ -162,6 +164,12 @@ class Tests:
                 if touched is None or touched >= started:
                     return False
         return True
+
+
+def _report(output: str) -> Report:
+    from passdown.evidence.reports import read_report  # its patterns cost more to compile than all others together
+
+    return read_report(bare_output(output))
 
 
 _RANK: dict[Colour, int] = {"green": 0, "error": 1, "red": 2}
