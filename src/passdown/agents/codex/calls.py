@@ -92,7 +92,7 @@ def _run(tool: str, arguments: dict[str, Any]) -> Called:
     command = command_text(arguments.get("cmd", arguments.get("command")))
     folder = arguments.get("workdir", arguments.get("working_directory"))
     cwd = folder if isinstance(folder, str) else ""
-    if "*** Begin Patch" in command and _HEREDOC.match(command):
+    if "*** Begin Patch" in command and (command.startswith("*** Begin") or _HEREDOC.match(command)):
         return patch_call(tool, command, arguments, cwd)
     return Called(tool, "run", command, cwd, (), arguments)
 

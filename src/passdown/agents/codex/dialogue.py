@@ -63,11 +63,10 @@ class Dialogue:
 
     def agent_event(self, event: AssistantMessage) -> list[AnyEvent]:
         """Take the event of an answer, which only counts where answers have no items."""
-        released = self.settle()
-        if not self.items:
-            self._spoken, self.waiting = 0, True
-            self.held.append(event)
-        return released
+        self._resolve()
+        self._spoken, self.waiting = len(self.held), True
+        self.held.append(event)
+        return self.settle() if len(self.held) > _PATIENCE else []
 
     def agent_item(self) -> list[AnyEvent]:
         """Take note that answers have items; returns what may now be passed on."""
@@ -88,6 +87,13 @@ class Dialogue:
         """Stop waiting: the model went on, or the turn ended. Returns everything held."""
         if not self.waiting:
             return []
+        self._resolve()
+        released, self.held = self.held, []
+        self._spoken, self.waiting = None, False
+        return released
+
+    def _resolve(self) -> None:
+        """Decide who wrote what waited in vain: the program where prompts have events, else a person."""
         for index, _ in self._candidates:
             event = self.held[index]
             if not isinstance(event, UserMessage):
@@ -97,9 +103,7 @@ class Dialogue:
             else:
                 self.held[index] = structs.replace(event, text=request_of(event.text))
                 self.turns.append(event.offset)
-        released, self.held = self.held, []
-        self._candidates, self._spoken, self.waiting = [], None, False
-        return released
+        self._candidates = []
 
 
 def _same(one: str, other: str) -> bool:

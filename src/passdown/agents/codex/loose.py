@@ -31,16 +31,18 @@ def loose_row(data: bytes) -> Row | str:
         return "state"
     if kind is None and isinstance(row.get("id"), str) and "timestamp" in row and "payload" not in row:
         return _typed({"timestamp": row["timestamp"], "type": "session_meta", "payload": row}, "session_meta")
+    if kind is not None and not isinstance(kind, str):
+        return "?!row"
     if kind in IGNORED_ROWS:
         return str(kind)
     if kind in _ITEM_TYPES and "payload" not in row:
         return _item(row.get("timestamp"), row)
-    if not isinstance(kind, str):
+    if kind is None:
         return "?"
     if kind not in _ROW_TYPES:
         return f"?{kind}"
     if isinstance(payload, dict):
-        if kind == "event_msg" and payload.get("type") in IGNORED_EVENTS:
+        if kind == "event_msg" and str(payload.get("type")) in IGNORED_EVENTS:
             return f"event_msg/{payload['type']}"
         if kind == "response_item":
             return _item(row.get("timestamp"), payload)

@@ -36,7 +36,7 @@ _COMMON = re.compile(
 _WALL = re.compile(r"Wall time:? ([\d.]+)")
 _TIMED_OUT = re.compile(r"(?:\A|Output:\n)\s*(?:command )?timed out after \d+")
 _REJECTED = re.compile(
-    r"""\s*(?:(?:exec command|patch|command|apply_patch)\ )?rejected\ by\ (?:the\ )?user(?P<reason>.*)
+    r"""\s*(?:(?:exec\ command|patch|command|apply_patch)\ )?rejected\ by\ (?:the\ )?user(?P<reason>.*)
     |[^\n]*Rejected\("(?:exec\ command\ )?rejected\ by\ user(?P<quoted>[^"]*)"\)""",
     re.VERBOSE | re.DOTALL,
 )

@@ -51,12 +51,11 @@ class Reader:
                 if dropped:
                     place.active = not any(start <= place.offset < end for start, end in dropped)
                 events = handlers[type(payload)](state, payload)
+            if not self._begun and (events or dialogue.waiting):
+                first, events = self._begin(events)
+                yield from first
             if events:
-                if dialogue.waiting:
-                    events = dialogue.hold(events)
-                if not self._begun:
-                    events = self._begin(events)
-                yield from events
+                yield from dialogue.hold(events) if dialogue.waiting else events
         yield from self._finish()
 
     # --- what is not a row -------------------------------------------------------------------------------------------
@@ -120,28 +119,27 @@ class Reader:
             state.tools.begin_turn()
         state.place.copied = lineage.copying
 
-    def _begin(self, events: Events) -> Events:
-        """Put the session's start first, whatever damage stands before its header."""
-        if isinstance(events[0], SessionStart):
-            self._begun = True
-            return [events[0], *self._early, *events[1:]]
-        if all(isinstance(event, Unknown) for event in events) and len(self._early) < _EARLY:
-            self._early += events
-            return _NOTHING
-        return self._without_header(events)
+    def _begin(self, events: Events) -> tuple[Events, Events]:
+        """Return the session's start with the damage before its header, and the events that come after it.
 
-    def _without_header(self, events: Events) -> Events:
+        Both are empty while there is only damage.
+        """
+        if events and all(isinstance(event, Unknown) for event in events) and len(self._early) < _EARLY:
+            self._early += events
+            return _NOTHING, _NOTHING
         self._begun = self.state.started = True
+        early, self._early = self._early, []
+        if events and isinstance(events[0], SessionStart):
+            return [events[0], *early], events[1:]
         at = next((event.at for event in events if event.at is not None), None)
-        start = SessionStart(session_id=self.state.session_id, agent="codex", at=at)
-        return [start, *self._early, *events]
+        return [SessionStart(session_id=self.state.session_id, agent="codex", at=at), *early], events
 
     def _finish(self) -> Events:
         state = self.state
         events = [*state.dialogue.settle(), *state.tools.flush()]
         ignored = dict(sorted(state.ignored.items()))
         end = SessionEnd(offset=self.bytes, records=self.records, bytes=self.bytes, ignored=ignored)
-        return [*(events if self._begun else self._without_header(events)), end]
+        return [*(() if self._begun else self._begin(_NOTHING)[0]), *events, end]
 
 
 _NOTHING: Events = ()

@@ -20,7 +20,7 @@ _ROW = re.compile(
     rb'"type"\s*:\s*"(?:session_meta|turn_context|response_item|event_msg|compacted|world_state|token_usage_record)"'
 )
 _ENVELOPE = re.compile(rb'"payload"\s*:\s*\{')
-_BARE = frozenset({"message", "reasoning", "function_call", "function_call_output", "local_shell_call"})
+_BARE_CALLS = frozenset({"function_call", "function_call_output", "local_shell_call"})
 _ROLLBACK = b'"thread_rolled_back"'
 _SCAN = 256 << 10
 
@@ -49,7 +49,11 @@ def _is_row(row: dict[str, object]) -> bool:
     if kind is None:
         bare = "instructions" in row or "git" in row
         return row.get("record_type") == "state" or (bare and isinstance(row.get("id"), str) and "timestamp" in row)
-    return kind in _BARE and ("role" in row or "call_id" in row or "summary" in row) and "message" not in row
+    return (
+        (kind == "message" and isinstance(row.get("content"), list) and isinstance(row.get("role"), str))
+        or (kind == "reasoning" and isinstance(row.get("summary"), list))
+        or (str(kind) in _BARE_CALLS and isinstance(row.get("call_id"), str))
+    )
 
 
 def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
