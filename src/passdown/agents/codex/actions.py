@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from passdown.agents.codex import records as r
+from passdown.agents.codex import events as ev
+from passdown.agents.codex import items as it
 from passdown.agents.codex.calls import Called, read_call
 from passdown.agents.codex.state import Events, State
 from passdown.model.session import AnyEvent, Outcome, PlanItem, PlanStatus, PlanUpdate, ToolResult
@@ -14,24 +15,24 @@ _PLAN: dict[str, PlanStatus] = {
 }  # fmt: skip
 
 
-def function_call(state: State, item: r.FunctionCall) -> Events:
+def function_call(state: State, item: it.FunctionCall) -> Events:
     """A call with JSON arguments."""
     return _called(state, item.call_id, read_call(item.name, item.namespace, item.arguments))
 
 
-def custom_call(state: State, item: r.CustomCall) -> Events:
+def custom_call(state: State, item: it.CustomCall) -> Events:
     """A call with free text: a patch, or a script in code mode."""
     return _called(state, item.call_id, read_call(item.name, item.namespace, item.input))
 
 
-def shell_call(state: State, item: r.ShellCall) -> Events:
+def shell_call(state: State, item: it.ShellCall) -> Events:
     """A shell call in its own form."""
-    action = item.action or r.ShellAction()
+    action = item.action or it.ShellAction()
     arguments = {"command": action.command, "workdir": action.working_directory or ""}
     return _called(state, item.call_id or item.id or "", read_call("local_shell_call", None, arguments))
 
 
-def tool_search(state: State, item: r.ToolSearch) -> Events:
+def tool_search(state: State, item: it.ToolSearch) -> Events:
     """A look-up of tools."""
     return _called(state, item.call_id or "", read_call("tool_search", None, item.arguments))
 
@@ -58,7 +59,7 @@ def _plan(steps: Any) -> tuple[PlanItem, ...] | None:
     return items if items or not steps else None
 
 
-def output(state: State, item: r.FunctionOutput | r.CustomOutput) -> Events:
+def output(state: State, item: it.FunctionOutput | it.CustomOutput) -> Events:
     """What a call gave back."""
     events = state.went_on()
     place, tools, call_id = state.place, state.tools, item.call_id
@@ -75,14 +76,14 @@ def output(state: State, item: r.FunctionOutput | r.CustomOutput) -> Events:
     return events
 
 
-def tool_search_output(state: State, item: r.ToolSearchOutput) -> Events:
+def tool_search_output(state: State, item: it.ToolSearchOutput) -> Events:
     """The tools that were found."""
     return _served(state, state.went_on(), item.call_id or "", item.status)
 
 
-def web_search(state: State, item: r.WebSearch) -> Events:
+def web_search(state: State, item: it.WebSearch) -> Events:
     """A search the provider ran: the call row is the result too."""
-    action = item.action or r.WebAction()
+    action = item.action or it.WebAction()
     arguments = {key: value for key, value in (("query", action.query), ("url", action.url)) if value}
     call_id = item.id or f"line:{state.place.line}"
     return _served(
@@ -90,7 +91,7 @@ def web_search(state: State, item: r.WebSearch) -> Events:
     )
 
 
-def image_call(state: State, item: r.ImageCall) -> Events:
+def image_call(state: State, item: it.ImageCall) -> Events:
     """A picture the provider made."""
     call_id = item.id or f"line:{state.place.line}"
     return _served(state, _called(state, call_id, Called("image_generation", "other")), call_id, item.status)
@@ -102,28 +103,28 @@ def _served(state: State, events: list[AnyEvent], call_id: str, status: str | No
     return [*events, ToolResult(call_id=call_id, outcome=outcome, **state.place.stamp())]
 
 
-def exec_end(state: State, event: r.ExecEnd) -> Events:
+def exec_end(state: State, event: ev.ExecEnd) -> Events:
     """How a command ended."""
     state.ignored["event_msg/exec_command_end"] += 1
     state.tools.exec_end(state.place, event)
     return ()
 
 
-def patch_end(state: State, event: r.PatchEnd) -> Events:
+def patch_end(state: State, event: ev.PatchEnd) -> Events:
     """How a patch ended."""
     state.ignored["event_msg/patch_apply_end"] += 1
     state.tools.patch_end(state.place, event)
     return ()
 
 
-def mcp_end(state: State, event: r.McpEnd) -> Events:
+def mcp_end(state: State, event: ev.McpEnd) -> Events:
     """How a call of an MCP tool ended."""
     state.ignored["event_msg/mcp_tool_call_end"] += 1
     state.tools.mcp_end(state.place, event)
     return ()
 
 
-def spawned(state: State, event: r.SpawnEnd) -> Events:
+def spawned(state: State, event: ev.SpawnEnd) -> Events:
     """A subagent was started."""
     if not event.child:
         return ()
@@ -132,7 +133,7 @@ def spawned(state: State, event: r.SpawnEnd) -> Events:
     return [start] if start else ()
 
 
-def activity(state: State, event: r.AgentActivity) -> Events:
+def activity(state: State, event: ev.AgentActivity) -> Events:
     """A subagent was started, written to or stopped."""
     if event.kind != "started" or not event.child:
         state.ignored["event_msg/sub_agent_activity"] += 1
@@ -141,17 +142,17 @@ def activity(state: State, event: r.AgentActivity) -> Events:
     return [start] if start else ()
 
 
-def item_tool(state: State, item: r.Item) -> Events:
+def item_tool(state: State, item: ev.Item) -> Events:
     """A tool's item: how a call ended, or a call that a script made."""
     return state.tools.item(state.place, item)
 
 
-def item_plan(state: State, item: r.Item) -> Events:
+def item_plan(state: State, item: ev.Item) -> Events:
     """A plan in prose."""
     return [PlanUpdate(text=item.text, **state.place.stamp())] if item.text else ()
 
 
-def item_spawn(state: State, item: r.Item) -> Events:
+def item_spawn(state: State, item: ev.Item) -> Events:
     """Subagents that were started."""
     children = item.receivers or item.receivers_new or []
     if item.type == "SubAgentActivity":

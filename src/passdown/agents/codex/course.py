@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from passdown.agents.codex import events as ev
+from passdown.agents.codex import items as it
 from passdown.agents.codex import records as r
 from passdown.agents.codex.lineage import subagent_of
 from passdown.agents.codex.meter import Spent
@@ -48,7 +50,7 @@ def _model(state: State, model: str) -> list[AnyEvent]:
     return [ModelChange(model=model, previous=before, **state.place.stamp())] if before else []
 
 
-def turn_started(state: State, event: r.TurnStarted) -> Events:
+def turn_started(state: State, event: ev.TurnStarted) -> Events:
     """A turn begins."""
     state.ignored["event_msg/task_started"] += 1
     state.window = event.window or state.window
@@ -57,20 +59,20 @@ def turn_started(state: State, event: r.TurnStarted) -> Events:
     return state.dialogue.settle()
 
 
-def turn_done(state: State, _: r.TurnDone) -> Events:
+def turn_done(state: State, _: ev.TurnDone) -> Events:
     """A turn ends."""
     state.ignored["event_msg/task_complete"] += 1
     return state.dialogue.settle()
 
 
-def turn_aborted(state: State, event: r.TurnAborted) -> Events:
+def turn_aborted(state: State, event: ev.TurnAborted) -> Events:
     """A turn was stopped."""
     during = bool(state.tools.open) or state.stopped_tool
     reason = "" if event.reason in (None, "interrupted") else event.reason or ""
     return [*state.dialogue.settle(), Interruption(during_tool=during, reason=reason, **state.place.stamp())]
 
 
-def rolled_back(state: State, event: r.RolledBack) -> Events:
+def rolled_back(state: State, event: ev.RolledBack) -> Events:
     """The last prompts, and what followed each, were taken back."""
     state.ignored["event_msg/thread_rolled_back"] += 1
     events = state.dialogue.settle()
@@ -82,7 +84,7 @@ def rolled_back(state: State, event: r.RolledBack) -> Events:
     return events
 
 
-def tokens(state: State, event: r.TokenCount) -> Events:
+def tokens(state: State, event: ev.TokenCount) -> Events:
     """The running total of tokens, as it now is."""
     info = event.info
     if info is None:
@@ -106,9 +108,9 @@ def usage_record(state: State, record: r.UsageRecord) -> Events:
     return [_usage(state, spent, record.response_id or "")]
 
 
-def turn_usage(state: State, event: r.TurnUsage) -> Events:
+def turn_usage(state: State, event: ev.TurnUsage) -> Events:
     """The tokens of a turn, in event streams of 0.50."""
-    spent = state.meter.count(r.TokenInfo(last=event.usage)) if event.usage else None
+    spent = state.meter.count(ev.TokenInfo(last=event.usage)) if event.usage else None
     if spent is None:
         state.ignored["event_msg/turn.completed"] += 1
         return ()
@@ -145,7 +147,7 @@ def _shortened(state: State, text: str) -> list[AnyEvent]:
     return [Compaction(summary=text, opaque=not text, tokens_before=state.context or None, **state.place.stamp())]
 
 
-def named(state: State, event: r.Named) -> Events:
+def named(state: State, event: ev.Named) -> Events:
     """The session got a name."""
     return [Title(title=event.name, **state.place.stamp())] if event.name else ()
 
@@ -158,6 +160,6 @@ def passed_over(state: State, payload: object) -> Events:
 
 _PASSED_OVER: dict[type, str] = {
     r.World: "world_state",
-    r.AdditionalTools: "response_item/additional_tools",
-    r.GhostSnapshot: "response_item/ghost_snapshot",
+    it.AdditionalTools: "response_item/additional_tools",
+    it.GhostSnapshot: "response_item/ghost_snapshot",
 }

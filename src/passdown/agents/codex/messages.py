@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from passdown.agents.codex import records as r
+from passdown.agents.codex import events as ev
+from passdown.agents.codex import items as it
 from passdown.agents.codex.prompts import folder_of, images_of, origin_of, parts_of
 from passdown.agents.codex.state import Events, State
 from passdown.model.session import AnyEvent, AssistantMessage, UserMessage
 
 
-def message(state: State, item: r.Message) -> Events:
+def message(state: State, item: it.Message) -> Events:
     """A message of any role."""
     parts = parts_of(item)
     text = parts[0] if len(parts) == 1 else "\n".join(parts)
@@ -35,7 +36,7 @@ def message(state: State, item: r.Message) -> Events:
     return ()
 
 
-def user_said(state: State, event: r.UserSaid) -> Events:
+def user_said(state: State, event: ev.UserSaid) -> Events:
     """The event of a prompt."""
     if event.kind in ("user_instructions", "environment_context"):
         state.ignored["event_msg/user_message (injected)"] += 1
@@ -48,7 +49,7 @@ def _prompt(state: State, text: str, images: int) -> Events:
     return state.dialogue.user_event(UserMessage(text=text, origin=state.asker(), images=images, **state.place.stamp()))
 
 
-def agent_said(state: State, event: r.AgentSaid) -> Events:
+def agent_said(state: State, event: ev.AgentSaid) -> Events:
     """The event of an answer."""
     state.ignored["event_msg/agent_message"] += 1
     if state.dialogue.items:
@@ -56,7 +57,7 @@ def agent_said(state: State, event: r.AgentSaid) -> Events:
     return state.dialogue.agent_event(AssistantMessage(text=event.message, model=state.model, **state.place.stamp()))
 
 
-def reasoning(state: State, item: r.Reasoning) -> Events:
+def reasoning(state: State, item: it.Reasoning) -> Events:
     """Thinking, when any of it can be read."""
     events = state.went_on()
     texts = [part.text for part in item.summary or () if part.text]
@@ -70,7 +71,7 @@ def reasoning(state: State, item: r.Reasoning) -> Events:
     return events
 
 
-def letter(state: State, item: r.AgentLetter) -> Events:
+def letter(state: State, item: it.AgentLetter) -> Events:
     """A message between agents: the task of a subagent, or its report."""
     text = "\n".join(part.text for part in item.content or () if part.text)
     if not text:
@@ -79,12 +80,12 @@ def letter(state: State, item: r.AgentLetter) -> Events:
     return [UserMessage(text=text, origin="subagent" if state.subagent else "injected", **state.place.stamp())]
 
 
-def review(state: State, event: r.ReviewStarted) -> Events:
+def review(state: State, event: ev.ReviewStarted) -> Events:
     """A review somebody asked for with a slash command."""
     return [UserMessage(text=event.hint or event.prompt or "", origin="command", **state.place.stamp())]
 
 
-def item_user(state: State, item: r.Item) -> Events:
+def item_user(state: State, item: ev.Item) -> Events:
     """The item of a prompt, in paginated history."""
     content = item.content or []
     images = sum("image" in part.type.lower() for part in content)
@@ -92,6 +93,6 @@ def item_user(state: State, item: r.Item) -> Events:
     return _prompt(state, text, images) if text or images else ()
 
 
-def item_agent(state: State, item: r.Item) -> Events:
+def item_agent(state: State, item: ev.Item) -> Events:
     """The item of an answer, in paginated history."""
-    return agent_said(state, r.AgentSaid(message="".join(part.text or "" for part in item.content or ())))
+    return agent_said(state, ev.AgentSaid(message="".join(part.text or "" for part in item.content or ())))

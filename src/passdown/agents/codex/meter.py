@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from passdown.agents.codex.records import TokenInfo, Tokens, UsageRecord
+from passdown.agents.codex.events import TokenInfo, Tokens
+from passdown.agents.codex.records import UsageRecord
 
 _NONE = Tokens()
 _LIMIT = 1 << 50

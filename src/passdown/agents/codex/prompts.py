@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from passdown.agents.codex.records import Message
+from passdown.agents.codex.items import Message
 from passdown.model.session import Origin
 
 _INJECTED = (

@@ -9,6 +9,8 @@ from typing import Any, Literal
 import msgspec
 
 from passdown.agents.codex import actions, course, messages
+from passdown.agents.codex import events as ev
+from passdown.agents.codex import items as it
 from passdown.agents.codex import records as r
 from passdown.agents.codex.loose import loose_row
 from passdown.agents.codex.state import Events, State
@@ -113,7 +115,7 @@ class Reader:
 
     def _leave_parent(self, payload: Any) -> None:
         state, lineage = self.state, self.state.lineage
-        starts = isinstance(payload, r.TurnStarted | r.Turn)
+        starts = isinstance(payload, ev.TurnStarted | r.Turn)
         if (starts and lineage.turn(payload.turn_id)) or (lineage.copying and lineage.row(state.place.at())):
             state.model, state.stopped_tool = "", False
             state.tools.begin_turn()
@@ -144,7 +146,7 @@ class Reader:
 
 _NOTHING: Events = ()
 
-_ITEMS: dict[str, Callable[[State, r.Item], Events]] = {
+_ITEMS: dict[str, Callable[[State, ev.Item], Events]] = {
     "UserMessage": messages.item_user,
     "AgentMessage": messages.item_agent,
     "Plan": actions.item_plan,
@@ -161,7 +163,7 @@ _ITEMS: dict[str, Callable[[State, r.Item], Events]] = {
 }
 
 
-def _item(state: State, event: r.ItemCompleted) -> Events:
+def _item(state: State, event: ev.ItemCompleted) -> Events:
     handler = _ITEMS.get(event.item.type)
     if handler is None:
         state.ignored[f"item_completed/{event.item.type[:60]}"] += 1
@@ -175,39 +177,39 @@ _HANDLERS: dict[type, Callable[[State, Any], Events]] = {
     r.Summary: course.compaction,
     r.UsageRecord: course.usage_record,
     r.World: course.passed_over,
-    r.Message: messages.message,
-    r.Reasoning: messages.reasoning,
-    r.AgentLetter: messages.letter,
-    r.FunctionCall: actions.function_call,
-    r.CustomCall: actions.custom_call,
-    r.FunctionOutput: actions.output,
-    r.CustomOutput: actions.output,
-    r.ShellCall: actions.shell_call,
-    r.WebSearch: actions.web_search,
-    r.ImageCall: actions.image_call,
-    r.ToolSearch: actions.tool_search,
-    r.ToolSearchOutput: actions.tool_search_output,
-    r.OpaqueCompaction: course.opaque_compaction,
-    r.ContextCompaction: course.opaque_compaction,
-    r.AdditionalTools: course.passed_over,
-    r.GhostSnapshot: course.passed_over,
-    r.UserSaid: messages.user_said,
-    r.AgentSaid: messages.agent_said,
-    r.ReviewStarted: messages.review,
-    r.TokenCount: course.tokens,
-    r.TurnStarted: course.turn_started,
-    r.TurnStartedNew: course.turn_started,
-    r.TurnDone: course.turn_done,
-    r.TurnDoneNew: course.turn_done,
-    r.TurnAborted: course.turn_aborted,
-    r.TurnUsage: course.turn_usage,
-    r.RolledBack: course.rolled_back,
-    r.Compacted: course.opaque_compaction,
-    r.Named: course.named,
-    r.ExecEnd: actions.exec_end,
-    r.PatchEnd: actions.patch_end,
-    r.McpEnd: actions.mcp_end,
-    r.SpawnEnd: actions.spawned,
-    r.AgentActivity: actions.activity,
-    r.ItemCompleted: _item,
+    it.Message: messages.message,
+    it.Reasoning: messages.reasoning,
+    it.AgentLetter: messages.letter,
+    it.FunctionCall: actions.function_call,
+    it.CustomCall: actions.custom_call,
+    it.FunctionOutput: actions.output,
+    it.CustomOutput: actions.output,
+    it.ShellCall: actions.shell_call,
+    it.WebSearch: actions.web_search,
+    it.ImageCall: actions.image_call,
+    it.ToolSearch: actions.tool_search,
+    it.ToolSearchOutput: actions.tool_search_output,
+    it.OpaqueCompaction: course.opaque_compaction,
+    it.ContextCompaction: course.opaque_compaction,
+    it.AdditionalTools: course.passed_over,
+    it.GhostSnapshot: course.passed_over,
+    ev.UserSaid: messages.user_said,
+    ev.AgentSaid: messages.agent_said,
+    ev.ReviewStarted: messages.review,
+    ev.TokenCount: course.tokens,
+    ev.TurnStarted: course.turn_started,
+    ev.TurnStartedNew: course.turn_started,
+    ev.TurnDone: course.turn_done,
+    ev.TurnDoneNew: course.turn_done,
+    ev.TurnAborted: course.turn_aborted,
+    ev.TurnUsage: course.turn_usage,
+    ev.RolledBack: course.rolled_back,
+    ev.Compacted: course.opaque_compaction,
+    ev.Named: course.named,
+    ev.ExecEnd: actions.exec_end,
+    ev.PatchEnd: actions.patch_end,
+    ev.McpEnd: actions.mcp_end,
+    ev.SpawnEnd: actions.spawned,
+    ev.AgentActivity: actions.activity,
+    ev.ItemCompleted: _item,
 }

@@ -14,9 +14,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from passdown.agents.codex.calls import Called, changes_call, command_text, read_call, scripted_commands
+from passdown.agents.codex.events import ExecEnd, Item, McpEnd, PatchEnd, Span
 from passdown.agents.codex.outputs import STATUS, Ended, outcome_of, read_output, text_of
 from passdown.agents.codex.place import Place
-from passdown.agents.codex.records import ExecEnd, Item, McpEnd, PatchEnd, Span
 from passdown.model.session import Action, AnyEvent, ToolCall, ToolResult
 
 _KNOWN = 8192
