@@ -5,15 +5,16 @@ from __future__ import annotations
 from passdown.agents.codex import events as ev
 from passdown.agents.codex import items as it
 from passdown.agents.codex import records as r
+from passdown.agents.codex.header import Git, Meta
 from passdown.agents.codex.lineage import subagent_of
 from passdown.agents.codex.meter import Spent
 from passdown.agents.codex.state import Events, State
 from passdown.model.session import AnyEvent, Compaction, Interruption, ModelChange, SessionStart, Title, Usage
 
 
-def meta(state: State, header: r.Meta) -> Events:
+def meta(state: State, header: Meta) -> Events:
     """The session's header; a later one is a resume, or a parent's."""
-    git = header.git or r.Git()
+    git = header.git or Git()
     place = (git.branch or "", git.commit_hash or "")
     if state.started:
         state.lineage.meet(header)

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, structs
 
+from passdown.agents.codex.header import Git, Meta
 from passdown.agents.codex.lineage import parent_of
-from passdown.agents.codex.records import Git, Meta
 from passdown.agents.codex.store import FOLDERS, broken, other_name, walk
 from passdown.errors import UnsafeError
 from passdown.io.jsonl import open_log

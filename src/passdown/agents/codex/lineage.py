@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
-from passdown.agents.codex.records import Meta
+from passdown.agents.codex.header import Meta
 from passdown.agents.codex.store import lines_of, walk
 from passdown.errors import UnsafeError
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from passdown.agents.codex.records import IGNORED_EVENTS, IGNORED_ROWS, Meta, MetaRow, Row
+from passdown.agents.codex.header import Meta
+from passdown.agents.codex.records import IGNORED_EVENTS, IGNORED_ROWS, MetaRow, Row
 
 _ITEM_TYPES = frozenset({
     "message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",

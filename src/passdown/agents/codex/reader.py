@@ -12,6 +12,7 @@ from passdown.agents.codex import actions, course, messages
 from passdown.agents.codex import events as ev
 from passdown.agents.codex import items as it
 from passdown.agents.codex import records as r
+from passdown.agents.codex.header import Meta
 from passdown.agents.codex.loose import loose_row
 from passdown.agents.codex.state import Events, State
 from passdown.io.jsonl import Line, salvage
@@ -172,7 +173,7 @@ def _item(state: State, event: ev.ItemCompleted) -> Events:
 
 
 _HANDLERS: dict[type, Callable[[State, Any], Events]] = {
-    r.Meta: course.meta,
+    Meta: course.meta,
     r.Turn: course.turn,
     r.Summary: course.compaction,
     r.UsageRecord: course.usage_record,

@@ -11,31 +11,8 @@ import msgspec
 from msgspec import Struct, field
 
 from passdown.agents.codex.events import EventMessage, Tokens
+from passdown.agents.codex.header import Meta
 from passdown.agents.codex.items import ResponseItem
-
-
-class Git(Struct, gc=False):
-    """What git said when the session began."""
-
-    commit_hash: str | None = None
-    branch: str | None = None
-    repository_url: str | None = None
-
-
-class Meta(Struct, gc=False):
-    """The session's header; also the oldest files' first row, which has no envelope."""
-
-    id: str | None = None
-    session_id: str | None = None
-    timestamp: str | None = None
-    cwd: str | None = None
-    originator: str | None = None
-    cli_version: str | None = None
-    source: Any = None
-    git: Git | None = None
-    forked_from_id: str | None = None
-    parent_thread_id: str | None = None
-    history_mode: str | None = None
 
 
 class Turn(Struct, gc=False):

@@ -9,7 +9,6 @@ from pathlib import Path
 import msgspec
 
 from passdown.agents.codex.find import find, session_id_of
-from passdown.agents.codex.reader import Reader
 from passdown.agents.codex.store import broken, lines_of, present
 from passdown.io.jsonl import MAX_LINE, open_log
 from passdown.model.session import AnyEvent, SessionRef
@@ -61,6 +60,8 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
 
     A rollout that was compressed meanwhile is found under its other name. Raises `FileNotFoundError` when it is gone.
     """
+    from passdown.agents.codex.reader import Reader
+
     path = Path(ref.path)
     session_id = ref.session_id or session_id_of(path.name)
     dropped: list[tuple[int, int]] = []
