@@ -99,7 +99,7 @@ def check_markdown(text: str) -> None:
         heading = re.match(r" {0,3}(#{1,6})(?:\s|$)", line)
         if heading and number > 0:
             assert heading[1] in ("##", "###"), line
-            assert line.lstrip("# ").split("  ")[0].strip() in HEADINGS, line
+            assert re.sub(r" \(base `[0-9a-f]{12}`\)$", "", line.lstrip("# ")).strip() in HEADINGS, line
         assert not re.match(r" {0,3}(=+|-+)\s*$", line), line
         bare = re.sub(r"(?<!\\)(?:\\\\)*(`+)(?!`)(?:.|\n)*?(?<!`)\1(?!`)", "", line)
         if not (number >= len(lines) - 3 and line.startswith("<!--") and line.endswith("-->")):

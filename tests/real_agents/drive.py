@@ -169,6 +169,11 @@ def work(agent: str, place: Path, cache: Path, lab: Path) -> None:
         server.wait(10)
 
 
+def said(text: str) -> str:
+    """Undo the quotes that `opencode run` itself puts round a prompt with spaces before it stores it."""
+    return text.removeprefix('"').removesuffix('"')
+
+
 def judge(agent: str, place: Path) -> list[str]:
     """Wrap what the agent left; return what is wrong with the packet."""
     env = {"HOME": str(place / "home"), "PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull}
@@ -183,7 +188,7 @@ def judge(agent: str, place: Path) -> list[str]:
     expected = {
         "the session is this agent's": [s["agent"] for s in packet["sessions"]] == [agent],
         "no record was unknown": all(s.get("unknown", 0) == 0 for s in packet["sessions"]),
-        "the human's words are there verbatim": [d["text"] for d in packet["directives"]] == [PROMPT],
+        "the human's words are there verbatim": [said(d["text"]) for d in packet["directives"]] == [PROMPT],
         "git's change is there": [c["path"] for c in packet["changed_files"]] == ["src/slug.py"],
         "the red test run is a failed attempt": len(failed) == 1 and failed[0].get("exit") == 1,
         "its error line is there": bool(failed) and "test_truncate" in json.dumps(packet["tests"]) + failed[0]["why"],

@@ -28,7 +28,7 @@ class Sessions(Protocol):
     """What an agent's `sessions` module offers."""
 
     def recognise(self, head: bytes, name: str) -> bool:
-        """Say whether a file that starts with `head` (up to 64 KB) and is called `name` is this agent's."""
+        """Say whether a file that starts with `head` (up to 1 MB) and is called `name` is this agent's."""
 
     def find(self, home: Path) -> Iterator[SessionRef]:
         """Yield the sessions under the agent's folder, newest first, reading only the head and tail of each file."""

@@ -45,7 +45,7 @@ def find_packet(folder: Path, name: str = "") -> FoundPacket:
             what = "names several packets" if chosen else "names no packet"
             raise UsageError(f"{one_line(name, 80)!r} {what}", next_step=f"Here are: {known}.")
     else:
-        branch = current_branch(root)
+        branch = current_branch(root) or None
         chosen = active_packets(packets, branch)
         if not chosen:
             raise NoEvidenceError(

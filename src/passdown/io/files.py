@@ -55,7 +55,7 @@ def is_inside(root: Path, path: Path) -> bool:
 def join_inside(root: Path, relative: str) -> Path:
     """Join a repository-relative path to `root`, refusing what leaves it.
 
-    Raises `UnsafeError` for an absolute path, a `..`, a NUL, or a symlink on the way that leads outside.
+    Raises `UnsafeError` for an absolute path, a `..`, a NUL, a symlink on the way that leads outside, or git's folder.
     """
     parts = PurePosixPath(relative).parts
     if not parts or relative.startswith("/") or ".." in parts or "\x00" in relative:
@@ -63,6 +63,9 @@ def join_inside(root: Path, relative: str) -> Path:
     path = root.joinpath(*parts)
     if not is_inside(root, path):
         raise UnsafeError("a symlink leads outside the repository", where=relative, next_step="Remove the link.")
+    inner = (*parts, *path.resolve().relative_to(root.resolve()).parts)
+    if any(part.lower() == ".git" for part in inner):
+        raise UnsafeError("the path lies in git's own folder", where=relative, next_step="Use a path beside it.")
     return path
 
 

@@ -10,7 +10,7 @@ from passdown.errors import FormatError, UsageError
 from passdown.io.jsonl import open_log
 from passdown.model.session import AnyEvent, SessionRef
 
-HEAD = 64 << 10
+HEAD = 1 << 20
 """Bytes of a file that are looked at to recognise its format."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from msgspec import Struct
 from passdown.agents.claude_code.origins import PLAN, TRANSCRIPT
 from passdown.agents.claude_code.records import BAD, identifier, milliseconds
 from passdown.io.files import open_regular
-from passdown.io.jsonl import open_log
+from passdown.io.jsonl import open_log, salvage
 
 ENDS = 64 << 10
 """Bytes read at either end of a file."""
@@ -120,10 +121,17 @@ def _lines(head: bytes, tail: bytes) -> Iterator[_Line]:
         lines.pop()
         lines += tail.split(b"\n")[1:] if len(head) == ENDS else tail.split(b"\n")
     for data in lines:
-        try:
-            yield _LINE.decode(data)
-        except BAD:
-            continue
+        yield from _decoded(data)
+
+
+def _decoded(data: bytes) -> Iterator[_Line]:
+    """Decode a line; one that holds several records glued together, or a broken one, is pulled apart first."""
+    try:
+        yield _LINE.decode(data)
+    except BAD:
+        for document in salvage(data):
+            with contextlib.suppress(*BAD):
+                yield _LINE.decode(document)
 
 
 def _handed_over(found: Outline, content: object) -> None:
