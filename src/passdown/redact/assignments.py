@@ -125,7 +125,9 @@ def _assigned(text: str, start: int, found: re.Match[str]) -> Span | None:
     tight = found["op"] in ("=", ">") or flag
     if not quote and text[end : end + 1] in ("(", "[", "{") and not text.startswith("[redacted:", end):
         return None
-    kind = kind_of_value(name, found["word"], value, quoted=bool(quote), tight=tight)
+    parameter = flag or text[max(0, start - len(name) + len(found["word"]) - 1)] in ";?&"
+    sure = name.isupper() or (parameter and found["op"] == "=")
+    kind = kind_of_value(name, found["word"], value, quoted=bool(quote), tight=tight, sure=sure)
     if not kind:
         return None
     rest = _REST.match(text, end) if end - begin >= _JUDGED else None
@@ -142,10 +144,11 @@ def _value_end(text: str, begin: int, quote: str) -> int:
     return run.end() if run else begin
 
 
-def kind_of_value(name: str, word: str, value: str, *, quoted: bool, tight: bool) -> str:
+def kind_of_value(name: str, word: str, value: str, *, quoted: bool, tight: bool, sure: bool = False) -> str:
     """Judge a value assigned to a secret-like name: its kind, or nothing when it is no secret.
 
-    `word` is the telling part of the name; `tight` marks `NAME=value` and `--name value`, where a bare word is a value.
+    `word` is the telling part of the name; `tight` marks `name=value` and `--name value`, where a bare word is a value;
+    `sure` the names of environment variables and parameters, whose values need not look like secrets.
     """
     rest = MARKER.sub("", value).strip()
     password = is_password_name(word)
@@ -156,11 +159,10 @@ def kind_of_value(name: str, word: str, value: str, *, quoted: bool, tight: bool
             return kind
     if is_harmless(rest) or _same_words(name, rest):
         return ""
-    capitals = name.isupper()
-    if not quoted and is_code(rest) and not (capitals and tight):
+    if not quoted and is_code(rest) and not (sure and tight) and not looks_random(rest, 10):
         return ""
     secret = _is_password(rest, quoted) if password else _is_token(rest, quoted)
-    if secret or (capitals and (tight or quoted) and (password or not _WORDS_ONLY.fullmatch(rest))):
+    if secret or (sure and (tight or quoted) and (password or not _WORDS_ONLY.fullmatch(rest))):
         return _kind_of_name(word, password)
     return ""
 
@@ -170,7 +172,7 @@ def _is_password(value: str, quoted: bool) -> bool:
     symbols = any(c in "!@#$%^&*+=~?/" for c in value)
     if any(c.isspace() for c in value):
         return digits and symbols and len(value) < 64
-    return quoted or digits or symbols
+    return quoted or digits or symbols or looks_random(value, 10)
 
 
 def _is_token(value: str, quoted: bool) -> bool:

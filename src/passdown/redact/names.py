@@ -132,7 +132,8 @@ def is_varied(text: str) -> bool:
 
 
 def _mixture(text: str, body: str, changes: int) -> bool:
+    """Letters and digits in turn, or as many capitals as small letters: words have neither."""
     letters = sum(c.isalpha() for c in body)
-    if any(c.isdigit() for c in body):
-        return letters > 0 and len(_CHANGE.findall(text)) >= changes
-    return letters > 0 and 0.3 <= sum(c.isupper() for c in body) / letters <= 0.7
+    if not letters:
+        return False
+    return len(_CHANGE.findall(text)) >= changes or 0.3 <= sum(c.isupper() for c in body) / letters <= 0.7

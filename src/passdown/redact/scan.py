@@ -110,7 +110,7 @@ class Redactor:
         word = secret_word(name)
         if not word or len(value) > 4096 or MARKER.search(value):
             return None
-        kind = kind_of_value(name, word, value, quoted=True, tight=False)
+        kind = kind_of_value(name, word, value, quoted=True, tight=False, sure=name.isupper())
         return self._marker(kind) if kind and self.text(value) == value else None
 
     def _line_secrets(self, text: str) -> str:
