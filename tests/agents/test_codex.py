@@ -727,3 +727,13 @@ def test_the_fixtures_lie_in_a_store_as_codex_keeps_them(tmp_path: Path) -> None
     refs = {ref.session_id: ref for ref in find(tmp_path)}
     assert refs[OWN].parent_id == PARENT
     assert summarize(read(refs[OWN])).tool_calls == 1
+
+
+def test_an_unknown_kind_of_item_is_said_to_be_unknown(events: Events) -> None:
+    found = events(meta(), event("item_completed", item={"type": "Telepathy", "id": "x"}))
+    assert [(one.reason, one.record) for one in of(found, Unknown)] == [("unknown_type", "item_completed/Telepathy")]
+
+
+def test_an_answers_event_before_a_prompt_and_its_item(events: Events) -> None:
+    found = events(meta(), event("agent_message", message="A"), said("user", "Hm"), said("assistant", "A"))
+    assert [one.text for one in found if isinstance(one, UserMessage | AssistantMessage)] == ["Hm", "A"]

@@ -49,7 +49,7 @@ class Called(Struct, frozen=True, gc=False):
 
 def read_call(name: str, namespace: str | None, given: Any) -> Called:
     """Return what a call does. `given` is its arguments as JSON text, its free text, or an object."""
-    tool = name if not namespace or name in _ACTIONS else f"{namespace}.{name.lstrip('_')}"
+    tool = name if namespace in (None, "", "functions") or name in _ACTIONS else f"{namespace}.{name.lstrip('_')}"
     action = _ACTIONS.get(name, "other")
     if name == "apply_patch" and isinstance(given, str) and not given.lstrip().startswith("{"):
         return patch_call(tool, given, {"input": given})

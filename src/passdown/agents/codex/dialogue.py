@@ -73,6 +73,7 @@ class Dialogue:
         self.items, self.echo = True, None
         if not self.waiting:
             return []
+        self._resolve()
         if self._spoken is not None:
             del self.held[self._spoken]
             self._spoken = None

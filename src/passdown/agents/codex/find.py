@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 import msgspec
 from msgspec import Struct, structs
@@ -86,10 +87,7 @@ def _refer(path: Path) -> SessionRef | None:
         with open_log(path) as stream:
             facts = path.stat(follow_symlinks=False)
             head = stream.read(PEEK)
-            tail = b""
-            if path.suffix != ".zst" and facts.st_size > len(head):
-                stream.seek(max(len(head), facts.st_size - PEEK))
-                tail = stream.read(PEEK).partition(b"\n")[2]
+            tail = b"" if path.suffix == ".zst" else _tail(stream, len(head), facts.st_size)
     except (OSError, UnsafeError):
         return None
     except broken():
@@ -111,7 +109,15 @@ def _refer(path: Path) -> SessionRef | None:
         commit=git.commit_hash or "",
         remote=git.repository_url or "",
     )
-    return _with_latest(ref, head, tail)
+    return _with_latest(ref, head + tail)
+
+
+def _tail(stream: IO[bytes], start: int, size: int) -> bytes:
+    """Return what follows the head when that is little, else the last whole lines."""
+    if size <= start + PEEK:
+        return stream.read(PEEK)
+    stream.seek(size - PEEK)
+    return b"\n" + stream.read(PEEK).partition(b"\n")[2]
 
 
 def _header(head: bytes) -> Meta:
@@ -140,10 +146,10 @@ def _cut_header(first: bytes) -> Meta:
     return structs.replace(msgspec.convert(values, Meta), git=git)
 
 
-def _with_latest(ref: SessionRef, head: bytes, tail: bytes) -> SessionRef:
+def _with_latest(ref: SessionRef, ends: bytes) -> SessionRef:
     """Return the reference with the last name, folder and branch that the ends of the file tell."""
     title, cwd, branch = "", "", ""
-    for line in (head + b"\n" + tail).split(b"\n"):
+    for line in ends.split(b"\n"):
         if b'"thread_name_updated"' in line or b'"turn_context"' in line:
             try:
                 row = _ROW.decode(line)

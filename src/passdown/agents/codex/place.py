@@ -7,13 +7,14 @@ from typing import Any
 
 
 class Place:
-    """The present row: its `offset` and `line`, its timestamp as written, and whose history it is."""
+    """The present row: its `offset`, `line` and `length`, its timestamp as written, and whose history it is."""
 
-    __slots__ = ("_base", "_minute", "active", "copied", "line", "offset", "when")
+    __slots__ = ("_base", "_minute", "active", "copied", "length", "line", "offset", "when")
 
     def __init__(self) -> None:
         self.offset = 0
         self.line = 0
+        self.length = 0
         self.when: Any = None
         self.active = True
         self.copied = False

@@ -37,8 +37,8 @@ class Reader:
         lineage, place, events = state.lineage, state.place, _NOTHING
         dropped = state.dropped
         for line in lines:
-            place.offset, place.line, data, length, complete = line
-            self.bytes = place.offset + length + complete
+            place.offset, place.line, data, place.length, complete = line
+            self.bytes = place.offset + place.length + complete
             if not data and data is not None:
                 continue
             self.records += 1
@@ -165,11 +165,13 @@ _ITEMS: dict[str, Callable[[State, ev.Item], Events]] = {
 
 
 def _item(state: State, event: ev.ItemCompleted) -> Events:
-    handler = _ITEMS.get(event.item.type)
-    if handler is None:
-        state.ignored[f"item_completed/{event.item.type[:60]}"] += 1
+    kind = event.item.type
+    if handler := _ITEMS.get(kind):
+        return handler(state, event.item)
+    if kind in r.IGNORED_ITEMS:
+        state.ignored[f"item_completed/{kind}"] += 1
         return _NOTHING
-    return handler(state, event.item)
+    return [Unknown(record=f"item_completed/{kind}"[:100], length=state.place.length, **state.place.stamp())]
 
 
 _HANDLERS: dict[type, Callable[[State, Any], Events]] = {

@@ -97,6 +97,11 @@ ROWS = msgspec.json.Decoder(Row)
 IGNORED_ROWS = frozenset({"inter_agent_communication", "inter_agent_communication_metadata", "state"})
 """Row types that are understood and hold nothing a session needs."""
 
+IGNORED_ITEMS = frozenset({
+    "EnteredReviewMode", "ExitedReviewMode", "HookPrompt", "ImageGeneration", "Reasoning", "Sleep",
+})  # fmt: skip
+"""Kinds of completed items that hold nothing a session needs, or repeat another row."""
+
 IGNORED_EVENTS = frozenset({
     "account/rateLimits/updated", "agent_message_content_delta", "agent_message_delta", "agent_reasoning",
     "agent_reasoning_delta", "agent_reasoning_raw_content", "agent_reasoning_raw_content_delta",

@@ -79,7 +79,7 @@ class Tools:
         """Take the output of a call that is no longer open and return its event."""
         ended = read_output(output, called.action if called else "other")
         duration, paths = ended.duration_ms, _NO_PATHS
-        if called is not None and (ended.process or called.tool == "write_stdin"):
+        if called is not None and called.action == "run":
             self._follow(call_id, called, ended)
         if self._proofs and (proof := self._proofs.pop(call_id, None)):
             ended, paths = _settled(ended, proof), proof.paths
