@@ -47,6 +47,8 @@ UNTOUCHED = [
     "password = request.form['password']",
     "def login(user: str, password: str) -> Token:",
     "password: string;",
+    "const previousToken = process.env.ENTIRE_CHECKPOINT_TOKEN;",
+    "new Octokit({ auth: import.meta.env.VITE_GITHUB_TOKEN })",
     "const token = process.env.GITHUB_TOKEN;",
     '"input_tokens": 12345, "total_tokens": 1234567890',
     "max_tokens=4096",

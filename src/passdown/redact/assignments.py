@@ -159,7 +159,7 @@ def kind_of_value(name: str, word: str, value: str, *, quoted: bool, tight: bool
             return kind
     if is_harmless(rest) or _same_words(name, rest):
         return ""
-    if not quoted and is_code(rest) and not (sure and tight) and not looks_random(rest, 10):
+    if not quoted and is_code(rest) and not (sure and tight) and not (rest.isalpha() and looks_random(rest, 10)):
         return ""
     secret = _is_password(rest, quoted) if password else _is_token(rest, quoted)
     if secret or (sure and (tight or quoted) and (password or not _WORDS_ONLY.fullmatch(rest))):
