@@ -35,8 +35,8 @@ class Place:
         text = self.when
         try:
             if len(text) == 24 and text[:17] == self._minute and text[19] == "." and text[23] == "Z":
-                return self._base + int(text[17:19]) * 1000 + int(text[20:23])
-        except (TypeError, ValueError):
+                return self._base + int(float(text[17:23]) * 1000 + 0.5)
+        except (TypeError, ValueError, OverflowError):
             return None
         return self.parse(text)
 

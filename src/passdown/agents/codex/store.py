@@ -69,6 +69,9 @@ def broken() -> tuple[type[Exception], ...]:
 
 
 def _read(path: Path, max_line: int) -> Iterator[Line]:
+    if path.suffix != ".zst":
+        yield from read_file_lines(path, max_line=max_line)
+        return
     number, offset = 0, 0
     try:
         for line in read_file_lines(path, max_line=max_line):
