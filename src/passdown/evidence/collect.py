@@ -49,6 +49,7 @@ def _evidence(stages: Stages, sessions: tuple[SessionUse, ...]) -> Evidence:
     touches = stages.touches.finish()
     evidence = Evidence(
         repository=stages.repository,
+        roots=stages.places.roots,
         workbench=workbench,
         artifacts=workbench.artifacts,
         sessions=sessions,

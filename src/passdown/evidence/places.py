@@ -49,6 +49,11 @@ class Places:
         for path in (root, *worktrees):
             self._add(path)
 
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The roots known so far, the longest first."""
+        return tuple(self._roots)
+
     def _add(self, path: str) -> None:
         clean = posixpath.normpath(posix_path(path)) if path else ""
         if clean and clean not in {"/", "."} and clean not in self._roots and len(self._roots) < 64:

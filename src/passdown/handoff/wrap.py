@@ -75,7 +75,7 @@ def draft(folder: Path, options: Options | None = None) -> Draft:
 def draft_from(gathered: Gathered, options: Options) -> Draft:
     """Build the packet of what was gathered."""
     config = gathered.config
-    redactor = Redactor(os.environ)
+    redactor = Redactor(os.environ, {str(Path.home()): "~"} | dict.fromkeys(gathered.evidence.roots, "."))
     environment = probe_environment(gathered.root, tools=config.tools, env_names=config.env_names)
     chosen = options.session_id or os.environ.get("PASSDOWN_SESSION_ID", "") or config.session_id
     if chosen:

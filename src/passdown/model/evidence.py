@@ -288,11 +288,13 @@ class SessionUse(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything known, each fact with its source. Texts are not yet redacted: only a packet leaves the process.
 
+    `roots` are the absolute folders that all mean this repository: its own and those its sessions worked in.
     Lists are in file order unless their record says otherwise; `omitted` counts what a cap left out, by field.
     `since` is the moment from which sessions counted, `as_of` the newest evidence time (milliseconds), never the clock.
     """
 
     repository: RepositoryFacts
+    roots: tuple[str, ...] = ()
     workbench: Workbench = field(default_factory=Workbench)
     artifacts: tuple[Artifact, ...] = ()
     sessions: tuple[SessionUse, ...] = ()

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from passdown.redact.assignments import CONTEXT_WORDS, MARKER, Patience, Span, kind_of_value, spans_by_context
+from passdown.redact.folders import Folders
 from passdown.redact.names import is_harmless, is_placeholder, is_secret_name, is_varied, secret_word
 from passdown.redact.pem import pem_spans
 from passdown.redact.rules import RULES, Rule
@@ -42,17 +43,19 @@ class Redactor:
     """Replaces secrets by `[redacted:<kind>]`. `counts` says how many of each kind it has replaced so far.
 
     The values of the variables in `environ` whose names announce a secret are known secrets, whatever their shape.
-    Redacting twice changes nothing.
+    `folders` maps absolute folders to their names in a packet (see `Folders`). Redacting twice changes nothing.
     """
 
-    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(self, environ: Mapping[str, str] | None = None, folders: Mapping[str, str] | None = None) -> None:
         self.counts: dict[str, int] = {}
+        self._folders = Folders(folders or {})
         self._known = _known_values(environ or {})
         alternatives = "|".join(re.escape(value) for value in self._known)
         self._known_pattern = re.compile(f"{MARKER.pattern}|(?P<known>{alternatives})") if alternatives else None
 
     def text(self, value: str) -> str:
-        """Return the text with every secret replaced."""
+        """Return the text with every secret replaced, and every known folder."""
+        value = self._folders.text(value)
         if self._known_pattern is not None and any(known in value for known in self._known):
             value = self._known_pattern.sub(self._replace_known, value)
         if "PRIVATE KEY" in value or "PuTTY-User-Key" in value or "Private-MAC" in value:
