@@ -49,8 +49,8 @@ def strings_of(value: Any) -> Iterator[str]:
 
 def clean_text(text: str, rule: Text, redactor: Redactor) -> str:
     """Return one text as its field may hold it: safe to look at, without secrets, not longer than its cap."""
-    if rule.kind == "hash" and (not text or _HEX.fullmatch(text)):
-        return text
+    if rule.kind == "hash":
+        return text if _HEX.fullmatch(text) else ""
     if rule.kind == "exact":
         return _shorten(redactor.text(_visible(text)), rule.cap)
     masked = redactor.text(unicodedata.normalize("NFC", neutralise(text)))

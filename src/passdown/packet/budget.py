@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +14,9 @@ from passdown.packet.encode import encode_packet
 
 HARD_CAP = 24_000
 """Most bytes of handoff.json."""
+
+RESERVE = 256
+"""Bytes kept free for what is filled in or replaced later: the producer, the superseded packet's id, the status."""
 
 Step = Callable[[Packet], Iterator[Packet]]
 
@@ -26,10 +30,10 @@ def fit(packet: Packet, cap: int = HARD_CAP) -> Packet:
     if len(encode_packet(packet)) <= cap:
         return packet
     for step in _STEPS:
-        for smaller in step(packet):
-            packet = smaller
-            if len(encode_packet(packet)) <= cap:
-                return packet
+        smaller = list(step(packet))
+        if smaller and len(encode_packet(smaller[-1])) <= cap:
+            return smaller[bisect_left(smaller, True, key=lambda p: len(encode_packet(p)) <= cap)]
+        packet = smaller[-1] if smaller else packet
     return packet
 
 
@@ -129,33 +133,67 @@ def _local(packet: Packet) -> Iterator[Packet]:
             yield packet
 
 
+def _uncheck(packet: Packet) -> Iterator[Packet]:
+    """Leave out the checks: a claim that cannot be checked again is worth more than no claim."""
+    packet = _each(packet, _without_check)
+    yield packet
+    action = structs.replace(packet.next_action, paths=packet.next_action.paths[:3])
+    yield structs.replace(packet, next_action=action)
+
+
+def _without_check(record: Any) -> dict[str, Any]:
+    if "check" not in record.__struct_fields__:
+        return {}
+    return {"check": [] if isinstance(record.check, list) else None}
+
+
+def _environment(packet: Packet) -> Iterator[Packet]:
+    if packet.environment.env_names or packet.environment.tools:
+        yield structs.replace(packet, environment=structs.replace(packet.environment, env_names=[], tools={}))
+
+
 def _shorten(packet: Packet) -> Iterator[Packet]:
-    """Cut the prose of what is left, ever shorter; paths, names and identifiers stay whole."""
+    """Cut the prose of what is left, ever shorter; paths, names, commands and identifiers stay whole."""
     for cap in (160, 100, 60, 30):
-        packet = _cut(packet, cap)
+        packet = _each(packet, _cut(cap))
         yield packet
 
 
-def _cut(record: Any, cap: int) -> Any:
-    changes: dict[str, Any] = {}
+def _cut(cap: int) -> Callable[[Any], dict[str, Any]]:
+    def change(record: Any) -> dict[str, Any]:
+        changes: dict[str, Any] = {}
+        for name in _PROSE.intersection(record.__struct_fields__):
+            value = getattr(record, name)
+            if isinstance(value, str):
+                changes[name] = _short(value, cap)
+            elif isinstance(value, list):
+                changes[name] = [_short(item, cap) if isinstance(item, str) else item for item in value]
+        return changes
+
+    return change
+
+
+def _short(text: str, cap: int) -> str:
+    return text if len(text) <= cap else text[: cap - 1].rstrip() + "…"
+
+
+def _each(record: Any, change: Callable[[Any], dict[str, Any]]) -> Any:
+    """Return the record and all records inside it, but for the next action, changed by the same rule."""
+    changes = change(record)
     for name in record.__struct_fields__:
         value = getattr(record, name)
-        if isinstance(value, str) and name in _PROSE and len(value) > cap:
-            changes[name] = value[: cap - 1].rstrip() + "…"
-        elif isinstance(value, Struct) and name not in ("environment", "next_action"):
-            changes[name] = _cut(value, cap)
-        elif isinstance(value, list):
-            changes[name] = [_cut(v, cap) if isinstance(v, Struct) else _cut_item(v, name, cap) for v in value]
+        if name in ("environment", "next_action"):
+            continue
+        if isinstance(value, Struct) and name not in changes:
+            changes[name] = _each(value, change)
+        elif isinstance(value, list) and value and isinstance(value[0], Struct) and name not in changes:
+            changes[name] = [_each(item, change) for item in value]
     return structs.replace(record, **changes) if changes else record
 
 
-def _cut_item(value: Any, name: str, cap: int) -> Any:
-    return value[: cap - 1] + "…" if isinstance(value, str) and name in _PROSE and len(value) > cap else value
-
-
 _PROSE_FIELDS = (
-    "text choice why rejected detail question default options validate_with cmd what note error_line goal summary how "
-    "done_when fix reason subject expect failing commands approvals_open blocks by"
+    "text choice why rejected detail question default options validate_with cmd what note error_line goal summary "
+    "done_when fix reason failing approvals_open by tried_after waiting_on"
 )
 _PROSE = frozenset(_PROSE_FIELDS.split())
 
@@ -190,7 +228,9 @@ _STEPS: tuple[Step, ...] = (
     _drop("overrides", 0),
     _drop("directives", 2, oldest=True),
     _prereqs,
+    _environment,
     _shorten,
+    _uncheck,
     _drop("failed_attempts", 0, oldest=True),
     _drop("assumptions_to_validate", 0),
     _drop("directives", 0, oldest=True),

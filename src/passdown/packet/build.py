@@ -24,7 +24,7 @@ from passdown.model.packet import (
 from passdown.packet.assumptions import list_assumptions
 from passdown.packet.blockers import list_blockers
 from passdown.packet.boundary import clean_packet, count_redactions
-from passdown.packet.budget import fit
+from passdown.packet.budget import HARD_CAP, RESERVE, fit
 from passdown.packet.changed import list_changed
 from passdown.packet.clues import list_clues
 from passdown.packet.completed import list_completed
@@ -102,10 +102,14 @@ def build_packet(
     draft = _draft(context, kind, next_action, _topic(context, topic))
     draft = structs.replace(draft, environment=environment or Environment())
     packet: Packet = clean_packet(draft, redactor)
-    packet = fit(structs.replace(packet, redactions=count_redactions(packet)))
-    packet = structs.replace(packet, redactions=count_redactions(structs.replace(packet, redactions={})))
     chosen = session_id or (evidence.workbench.state.session_id if evidence.workbench.state else "")
-    packet = structs.replace(packet, session_id=chosen if _SLUG.fullmatch(chosen) else derived_session_id(packet))
+    chosen = chosen if _SLUG.fullmatch(chosen) and redactor.text(chosen) == chosen else ""
+    packet = structs.replace(
+        packet, redactions=count_redactions(packet), packet_id="0" * 64, session_id=chosen or "s-000000000000"
+    )
+    packet = fit(packet, HARD_CAP - RESERVE)
+    packet = structs.replace(packet, redactions=count_redactions(structs.replace(packet, redactions={})))
+    packet = structs.replace(packet, session_id=chosen or derived_session_id(packet))
     return structs.replace(packet, packet_id=packet_id(packet))
 
 

@@ -24,7 +24,7 @@ def _block(cap: int) -> Text:
     return Text("block", cap)
 
 
-PATH = Text("exact", 512)
+PATH = Text("exact", 300)
 NAME = Text("exact", 255)
 HASH = Text("hash", 64)
 ID = Text("line", 64)
@@ -32,10 +32,10 @@ CODE = Text("line", 80)
 STAMP = Text("line", 20)
 
 TEXTS: dict[str, dict[str, Text]] = {
-    "Check": {"subject": Text("exact", 512), "expect": NAME},
+    "Check": {"subject": Text("exact", 320), "expect": NAME},
     "GitFacts": {
         "branch": NAME, "identity": HASH, "head": HASH, "base": HASH, "base_rule": CODE, "last_known_good_commit": HASH,
-        "upstream": NAME, "tree_fingerprint": HASH,
+        "upstream": NAME, "tree_fingerprint": HASH, "since": STAMP,
     },
     "CommitLine": {"id": HASH, "subject": _line(160)},
     "ChangedFile": {"path": PATH},

@@ -8,13 +8,11 @@ from passdown.redact.neutralise import neutralise, one_line
 
 _PARTS = re.compile(
     r"(?P<code>(?<![\\`])`[^`\n]+`(?!`))"
-    r"|(?P<address>\b[A-Za-z][A-Za-z0-9+.-]{1,20}:(?://)?[^\s`<>]+|\bwww\.[^\s`<>]+)"
-    r"|(?P<mail>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
-    r"|(?P<mention>(?<![\w`])@[\w-][\w/.-]*)"
-    r"|(?P<issue>(?<![\w`&])(?:[\w.-]+/[\w.-]+)?(?:#|\bGH-)\d+\b)"
-)
-_ADDRESS = re.compile(
-    r"(?:https?|ftp|file|mailto|javascript|data|vbscript|ssh|git|tel|xmpp):|[A-Za-z][\w+.-]*://|www\.", re.IGNORECASE
+    r"|(?P<address>(?:(?:https?|ftp|file|mailto|javascript|data|vbscript|tel|xmpp):|[a-z][a-z0-9+.-]{0,20}://|www\.)"
+    r"[^\s`<>]+)"
+    r"|(?P<mention>[\w.+/-]*@[\w-][\w@/.-]*)"
+    r"|(?P<issue>[\w./-]*#\d+|\bGH-\d+)",
+    re.IGNORECASE,
 )
 _OPENING = re.compile(r"(?:[#>+=|~:-]|\d{1,9}(?=[.)]))")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
@@ -31,7 +29,9 @@ def inline(text: str, cap: int = 300) -> str:
     for match in _PARTS.finditer(line):
         shown = _part(match)
         if shown is not None:
-            parts += [_plain(line[position : match.start()], at_start=not position), shown]
+            between = line[position : match.start()]
+            gap = " " if position and not between else ""
+            parts += [gap, _plain(between, at_start=not position), shown]
             position = match.end()
     parts.append(_plain(line[position:], at_start=not position))
     return "".join(parts)
@@ -40,8 +40,6 @@ def inline(text: str, cap: int = 300) -> str:
 def _part(match: re.Match[str]) -> str | None:
     if match["code"] is not None:
         return code(match["code"][1:-1]) if match["code"].strip("` ") else None
-    if match["address"] is not None and not _ADDRESS.match(match["address"]):
-        return None
     return code(match.group())
 
 

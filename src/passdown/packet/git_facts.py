@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from passdown.model.evidence import Check
@@ -62,4 +63,5 @@ def last_known_good(context: Context) -> tuple[str | None, LkgRule]:
     loose = any(change.uncommitted or change.untracked for change in repository.changes)
     if head and evidence.tests.state == "green" and not loose:
         return head, "green_tree"
-    return (evidence.workbench.last_known_good, "artifact") if evidence.workbench.last_known_good else (None, "")
+    named = evidence.workbench.last_known_good.lower()
+    return (named, "artifact") if re.fullmatch(r"[0-9a-f]{7,64}", named) else (None, "")

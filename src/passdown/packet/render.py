@@ -46,11 +46,12 @@ _ROOMS = (
     Room(8, 140, 6),
     Room(8, 120, 4),
     Room(6, 120, 4, optional=False),
-    Room(6, 90, 0, optional=False),
-    Room(4, 80, 0, optional=False),
-    Room(3, 60, 0, optional=False),
-    Room(2, 40, 0, optional=False),
-    Room(1, 24, 0, optional=False),
+    Room(6, 90, 0, optional=False, path=200),
+    Room(4, 80, 0, optional=False, path=120),
+    Room(3, 60, 0, optional=False, path=80),
+    Room(2, 40, 0, optional=False, path=60),
+    Room(1, 24, 0, optional=False, path=40),
+    Room(1, 12, 0, optional=False, path=24),
 )
 
 
@@ -68,7 +69,7 @@ def render_markdown(packet: Packet, *, language: str = "en") -> str:
 
 
 def _render(packet: Packet, room: Room, names: dict[str, str]) -> str:
-    lines = sections.title(packet, names["title"])
+    lines = sections.title(packet, room, names["title"])
     for key, section, always in _ORDER:
         if key in _DROPPABLE and not room.optional:
             continue

@@ -12,12 +12,19 @@ from passdown.packet.escape import code, fenced, inline
 
 
 class Room(Struct, frozen=True):
-    """How much is shown: items of a list, characters of a text, lines of output, and whether optional sections stay."""
+    """How much is shown: items of a list, characters of a text and of a path, lines of output; and whether sections
+    that are merely useful stay.
+    """
 
     items: int
     chars: int
     output: int
     optional: bool = True
+    path: int = 512
+
+    def least(self, cap: int) -> int:
+        """Return the smaller of a text's own cap and what there is room for."""
+        return min(cap, self.chars)
 
 
 def basis(name: str, source: str = "") -> str:
@@ -35,18 +42,18 @@ def listed(items: Sequence[Any], room: int, left: int, show: Any) -> list[str]:
     return lines
 
 
-def title(packet: Packet, word: str) -> list[str]:
+def title(packet: Packet, room: Room, word: str) -> list[str]:
     """Return the title and the line that says where the work stands."""
     git = packet.git
     name = packet.task_id or packet.topic
-    what = f" {inline(packet.goal, 80)}" if packet.goal else ""
-    branch = f"branch {code(git.branch)}" if git.branch else "detached HEAD"
+    what = f" {inline(packet.goal, room.least(80))}" if packet.goal else ""
+    branch = f"branch {code(git.branch, room.path)}" if git.branch else "detached HEAD"
     head = f" at {code(git.head[:12])}" if git.head else ", no commit yet"
     outcome = {"passed": "passed run", "failed": "failed run", "unknown": "outcome unknown"}[packet.outcome]
     parts = [branch + head, outcome, packet.kind, f"packet {code(packet.packet_id[:12])}"]
     if packet.as_of:
         parts.append(f"evidence up to {inline(packet.as_of, 20)}")
-    return [f"# {word}: {inline(name, 64)}{what} — {packet.status}", " · ".join(parts), ""]
+    return [f"# {word}: {inline(name, room.least(64))}{what} — {packet.status}", " · ".join(parts), ""]
 
 
 def next_step(packet: Packet, room: Room) -> list[str]:
@@ -55,15 +62,17 @@ def next_step(packet: Packet, room: Room) -> list[str]:
     rule = action.source.removeprefix("derived:")
     source = rule.replace("_", " ") if rule != action.source else action.source
     known = basis(action.basis, source)
-    command = f" · {code(action.command)}" if action.command and action.command not in action.text else ""
+    command = (
+        f" · {code(action.command, max(room.path, 60))}" if action.command and action.command not in action.text else ""
+    )
     lines = [f"{inline(action.text)}{command}  {known}"]
     if action.requires_human:
-        asked = f" ({inline(action.question_id, 64)})" if action.question_id else ""
+        asked = f" ({inline(action.question_id, max(24, room.least(64)))})" if action.question_id else ""
         lines.append(f"- **Waits for a human's word**{asked}.")
     if action.agents_view:
         lines.append(f'- The agent\'s last word: "{inline(action.agents_view, room.chars)}"  *declared, not checked*')
     if packet.interrupted_edit:
-        edited = code(packet.interrupted_edit.path)
+        edited = code(packet.interrupted_edit.path, room.path)
         lines.append(f"- **The last edit was cut short, look at this first:** {edited}  *observed*")
     points = [point for point in packet.settle_first if point.code != "edit.interrupted"]
     for point in points[: max(1, room.items // 4)]:
@@ -76,10 +85,10 @@ def questions(packet: Packet, room: Room) -> list[str]:
     """Return the questions with their defaults."""
 
     def show(q: Any) -> str:
-        options = f" Options: {', '.join(inline(o, 40) for o in q.options)}." if q.options else ""
-        blocks = f" Blocks: {', '.join(inline(b, 40) for b in q.blocks[:3])}." if q.blocks else ""
-        text = f"**{inline(q.id, 64)}** {inline(q.question, room.chars)}{options}"
-        return f"{text} If unanswered: {inline(q.default, 100)}.{blocks}"
+        options = f" Options: {', '.join(inline(o, room.least(40)) for o in q.options)}." if q.options else ""
+        blocks = f" Blocks: {', '.join(inline(b, room.least(40)) for b in q.blocks[:3])}." if q.blocks else ""
+        text = f"**{inline(q.id, max(24, room.least(64)))}** {inline(q.question, room.chars)}{options}"
+        return f"{text} If unanswered: {inline(q.default, room.least(100))}.{blocks}"
 
     left = packet.omitted.get("questions_for_human", 0)
     return listed(packet.questions_for_human, min(5, room.items), left, show)
@@ -92,7 +101,8 @@ def load_first(packet: Packet, room: Room) -> list[str]:
     if not shown:
         return []
     paths = " · ".join(
-        f"{code(a.path)}{' (in part)' if a.mode == 'range' else ''}{'' if a.tracked else ' (untracked)'}" for a in shown
+        f"{code(a.path, room.path)}{' (in part)' if a.mode == 'range' else ''}{'' if a.tracked else ' (untracked)'}"
+        for a in shown
     )
     hidden = len(prereqs.artifacts) - len(shown) + packet.omitted.get("next_session_prereqs.artifacts", 0)
     return [paths + (f" · … {hidden} more in handoff.json" if hidden else "")]
@@ -101,9 +111,7 @@ def load_first(packet: Packet, room: Room) -> list[str]:
 def goal(packet: Packet, room: Room) -> list[str]:
     """Return the goal in the words of whoever stated it."""
     return (
-        [f"{inline(packet.goal, max(room.chars, 120))}  {basis(packet.goal_basis or 'declared')}"]
-        if packet.goal
-        else []
+        [f"{inline(packet.goal, max(room.chars, 60))}  {basis(packet.goal_basis or 'declared')}"] if packet.goal else []
     )
 
 
@@ -127,8 +135,8 @@ def completed(packet: Packet, room: Room) -> list[str]:
     def show(item: Any) -> str:
         proof = item.evidence
         is_id = len(proof) in (40, 64) and " " not in proof and "/" not in proof
-        evidence = f" — {code(proof[:12])}" if is_id else f" — {inline(proof, 60)}" if proof else ""
-        return f"✓ {_named(item.id)}{inline(item.text, room.chars)}{evidence}  {basis(item.basis)}"
+        evidence = f" — {code(proof[:12])}" if is_id else f" — {inline(proof, room.least(60))}" if proof else ""
+        return f"✓ {_named(item.id, room)}{inline(item.text, room.chars)}{evidence}  {basis(item.basis)}"
 
     return listed(packet.completed, room.items, packet.omitted.get("completed", 0), show)
 
@@ -138,46 +146,49 @@ def remaining(packet: Packet, room: Room) -> list[str]:
 
     def show(item: Any) -> str:
         state = {"todo": "", "in_progress": " (in progress)", "blocked": " (**blocked**)"}[item.status]
-        done = f" — done when: {inline(item.done_when, 100)}" if item.done_when else ""
+        done = f" — done when: {inline(item.done_when, room.least(100))}" if item.done_when else ""
         origin = item.source or ("an earlier packet" if item.from_packet else "")
-        return f"☐ {_named(item.id)}{inline(item.text, room.chars)}{state}{done}  {basis(item.basis, origin)}"
+        return f"☐ {_named(item.id, room)}{inline(item.text, room.chars)}{state}{done}  {basis(item.basis, origin)}"
 
     return listed(packet.remaining, room.items, packet.omitted.get("remaining", 0), show)
 
 
-def _named(name: str) -> str:
+def _named(name: str, room: Room) -> str:
     """Show the ids that people know; the ones computed here only serve machines."""
-    return "" if name.startswith(("P-", "C-")) else f"{inline(name, 40)}: "
+    return "" if name.startswith(("P-", "C-")) else f"{inline(name, room.least(40))}: "
 
 
 def changed(packet: Packet, room: Room) -> list[str]:
     """Return what git says changed, the uncommitted marked, and what was only claimed."""
     real = [f for f in packet.changed_files if f.status != "="]
-    lines = listed(real, room.items + 4, 0, _file)
-    claims = [code(f.path) for f in packet.changed_files if f.status == "="]
+    lines = listed(real, room.items + 4, 0, lambda f: _file(f, room))
+    claims = [code(f.path, room.path) for f in packet.changed_files if f.status == "="]
     if claims:
         more = f" and {len(claims) - 5} more" if len(claims) > 5 else ""
         lines.append(f"- claimed by the session but unchanged in git: {', '.join(claims[:5])}{more}  *declared*")
     left = packet.omitted.get("changed_files", 0)
     if left:
-        folders = ", ".join(f"{code(name)} {count}" for name, count in list(packet.changed_elsewhere.items())[:6])
+        folders = ", ".join(
+            f"{code(name, room.path)} {count}" for name, count in list(packet.changed_elsewhere.items())[:6]
+        )
         lines.append(f"- … {left} more left out{': ' + folders if folders else ''}")
     return lines
 
 
-def _file(file: Any) -> str:
+def _file(file: Any, room: Room) -> str:
     counts = "binary" if file.binary else f"+{max(file.added, 0)} −{max(file.deleted, 0)}"
-    return f"{file.status} {code(file.path)} {counts}{' · **uncommitted**' if file.uncommitted else ''}"
+    return f"{file.status} {code(file.path, room.path)} {counts}{' · **uncommitted**' if file.uncommitted else ''}"
 
 
 def decisions(packet: Packet, room: Room) -> list[str]:
     """Return the decisions with their reasons, then the standing wishes."""
 
     def show(d: Any) -> str:
-        rejected = f" (rejected: {', '.join(inline(r, 40) for r in d.rejected[:4])})" if d.rejected else ""
+        rejected = f" (rejected: {', '.join(inline(r, room.least(40)) for r in d.rejected[:4])})" if d.rejected else ""
         assumed = " **assumed**" if d.state == "assumed" else ""
         origin = f"by the {d.by}" + (", carried over" if d.from_packet else "")
-        return f"{inline(d.choice, room.chars)}{rejected} — {inline(d.why, 120)}{assumed}  {basis(d.basis, origin)}"
+        why = f"{inline(d.why, room.least(120))}{assumed}  {basis(d.basis, origin)}"
+        return f"{inline(d.choice, room.chars)}{rejected} — {why}"
 
     lines = listed(packet.decisions[-room.items :], room.items, _left(packet, "decisions", room.items), show)
     wish = [f"prefers: {inline(p.text, room.chars)}  {basis(p.basis, 'by the ' + p.by)}" for p in packet.preferences]
@@ -199,11 +210,14 @@ def tests(packet: Packet, room: Room) -> list[str]:
         "stale": f"stale: the tree changed since the last run ({inline(state.last_outcome or 'unknown', 20)})",
         "manual": "the criteria are prose: to be checked by hand",
     }[state.state]  # fmt: skip
-    counts = f" ({inline(state.counts, 80)})" if state.counts else ""
+    counts = f" ({inline(state.counts, room.least(80))})" if state.counts else ""
     commands = f" — {', '.join(code(c, room.chars) for c in state.commands[:2])}" if state.commands else ""
     lines = [f"{word}{counts}{commands}  {basis(state.basis)}"]
     lines += listed(
-        state.failing, min(5, room.items), packet.omitted.get("tests.failing", 0), lambda n: f"fails: {code(n)}"
+        state.failing,
+        min(5, room.items),
+        packet.omitted.get("tests.failing", 0),
+        lambda n: f"fails: {code(n, room.path)}",
     )
     if state.error_line:
         lines.append(f"- {inline(state.error_line, room.chars)}")
@@ -223,14 +237,18 @@ def problems(packet: Packet, room: Room) -> list[str]:
 
     def risk(r: Any) -> str:
         severity = f"**{r.severity}**" if r.severity == "block" else r.severity
-        return f"{severity} {code(r.code)} {inline(r.detail, room.chars)}"
+        return f"{severity} {code(r.code, room.least(80))} {inline(r.detail, room.chars)}"
 
     def attempt(a: Any) -> str:
         ended = "no result" if a.exit is None else f"exit {a.exit}"
         tries = f" ×{a.tries}" if a.tries > 1 else ""
         why = f": {inline(a.why, room.chars)}" if a.why else ""
-        after = f" — then tried: {'; '.join(inline(t, 60) for t in a.tried_after[-2:])}" if a.tried_after else ""
-        note = f' — note: "{inline(a.note, 80)}"' if a.note else ""
+        after = (
+            f" — then tried: {'; '.join(inline(t, room.least(60)) for t in a.tried_after[-2:])}"
+            if a.tried_after
+            else ""
+        )
+        note = f' — note: "{inline(a.note, room.least(80))}"' if a.note else ""
         settled = "tried, failed, passes now" if a.resolved else "tried, failed"
         return f"{settled}: {code(a.what, room.chars)} — {ended}{tries}{why}{note}{after}"
 
@@ -254,11 +272,13 @@ def verification(packet: Packet, room: Room) -> list[str]:
     plan = packet.verification
     if not plan.how:
         return []
-    shown = [code(line) if plan.by == "command" else inline(line, room.chars) for line in plan.how[: room.items]]
-    more = f" and {len(plan.how) - len(shown)} more in handoff.json" if len(plan.how) > len(shown) else ""
-    return [
-        f"{' && '.join(shown) if plan.by == 'command' else '; '.join(shown)}{more} — expect: {inline(plan.expect, 80)}"
+    shown = [
+        code(line, 2 * room.chars) if plan.by == "command" else inline(line, room.chars)
+        for line in plan.how[: room.items]
     ]
+    more = f" and {len(plan.how) - len(shown)} more in handoff.json" if len(plan.how) > len(shown) else ""
+    joined = (" && " if plan.by == "command" else "; ").join(shown)
+    return [f"{joined}{more} — expect: {inline(plan.expect, room.least(80))}"]
 
 
 def commands(packet: Packet, room: Room) -> list[str]:
@@ -276,9 +296,9 @@ def clues(packet: Packet, room: Room) -> list[str]:
     """Return the clues with their anchors; a broken one is said to be broken."""
 
     def show(c: Any) -> str:
-        anchors = ", ".join(code(a) + (" (leads nowhere)" if a in c.broken else "") for a in c.anchors[:3])
+        anchors = ", ".join(code(a, room.path) + (" (leads nowhere)" if a in c.broken else "") for a in c.anchors[:3])
         pin = "**pinned** " if c.pinned else ""
-        return f"{pin}{inline(c.text, room.chars)}{' — ' + anchors if anchors else ''} ({inline(c.id, 40)})"
+        return f"{pin}{inline(c.text, room.chars)}{' — ' + anchors if anchors else ''} ({inline(c.id, room.least(40))})"
 
     return listed(packet.clues, room.items, packet.omitted.get("clues", 0), show)
 
@@ -301,12 +321,12 @@ def local_only(packet: Packet, room: Room) -> list[str]:
         lines.append(f"- {local.uncommitted} uncommitted file{'s' if local.uncommitted > 1 else ''}")
     lines += [f"- stash {inline(s.subject, room.chars)} ({code(s.id[:12])})" for s in local.stashes[: room.items]]
     if local.ignored_artifacts:
-        names = ", ".join(map(code, local.ignored_artifacts[:4]))
+        names = ", ".join(code(path, room.path) for path in local.ignored_artifacts[:4])
         more = f" and {len(local.ignored_artifacts) - 4} more" if len(local.ignored_artifacts) > 4 else ""
         lines.append(f"- not in git: {names}{more}")
     for tree in local.worktrees[:3]:
         dirty = {True: ", dirty", False: "", None: ", not read"}[tree.dirty]
-        lines.append(f"- worktree {code(tree.name)} on {code(tree.branch) or 'no branch'}{dirty}")
+        lines.append(f"- worktree {code(tree.name, room.path)} on {code(tree.branch, room.path) or 'no branch'}{dirty}")
     return lines
 
 
@@ -319,20 +339,25 @@ def receipts(packet: Packet, room: Room) -> list[str]:
             parts.append(f"{name}: none")
             continue
         verdict = receipt.verdict or {True: "passed", False: "failed", None: "no verdict"}[receipt.passed]
-        where = code(receipt.path) if receipt.path else name
+        where = code(receipt.path, room.path) if receipt.path else name
         parts.append(f"{name}: {where} ({inline(verdict, 20)}{', **stale**' if receipt.stale else ''})")
     state = packet.clean_state
-    blocking = ", ".join(map(code, state.blocking[:5]))
+    blocking = ", ".join(code(name, room.least(80)) for name in state.blocking[:5])
     parts.append(f"clean state: {blocking or '0 blocking'}" if state.checked else "clean state: not checked")
     lines = [" · ".join(parts)]
     if packet.unknowns:
-        lines.append(f"Not known: {', '.join(inline(name, 40) for name in packet.unknowns[: room.items + 4])}")
+        lines.append(
+            f"Not known: {', '.join(inline(name, room.least(40)) for name in packet.unknowns[: room.items + 4])}"
+        )
     if packet.omitted:
         counts = ", ".join(
-            f"{inline(name, 40)} {count}" for name, count in sorted(packet.omitted.items())[: room.items + 4]
+            f"{inline(name, room.least(40))} {count}"
+            for name, count in sorted(packet.omitted.items())[: room.items + 4]
         )
         lines.append(f"Left out: {counts}")
     if packet.redactions:
-        masked = ", ".join(f"{inline(kind, 40)} {count}" for kind, count in sorted(packet.redactions.items())[:6])
+        masked = ", ".join(
+            f"{inline(kind, room.least(40))} {count}" for kind, count in sorted(packet.redactions.items())[:6]
+        )
         lines.append(f"Secrets masked: {masked}")
     return lines

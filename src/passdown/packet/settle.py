@@ -34,7 +34,7 @@ def list_settle_first(context: Context) -> tuple[list[SettleFirst], int]:
         points.append(
             SettleFirst(
                 code="edit.interrupted", detail="the last edit was cut short: the file may be half changed",
-                fix=f"git diff -- {shlex.quote(edit.path)}", path=edit.path,
+                fix=f"git diff -- {shlex.quote(context.mask(edit.path))}", path=edit.path,
             )
         )  # fmt: skip
     points += _loose(context)
@@ -58,7 +58,7 @@ def _loose(context: Context) -> list[SettleFirst]:
         ("tree.untracked", "new", [c.path for c in changes if c.untracked]),
     ):
         if paths:
-            names = " ".join(map(shlex.quote, paths[:3])) + (" …" if len(paths) > 3 else "")
+            names = " ".join(shlex.quote(context.mask(path)) for path in paths[:3]) + (" …" if len(paths) > 3 else "")
             files = "file is" if len(paths) == 1 else "files are"
             points.append(
                 SettleFirst(
