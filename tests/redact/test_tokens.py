@@ -159,7 +159,7 @@ CONTEXTS: dict[str, tuple[str, str]] = {
     "json in json": ('{{\\"password\\": \\"{}\\"}}', "correcthorse"),
     "python": ('password: str = "{}"', "correcthorse"),
     "camel case": ('const clientSecret = "{}";', draw(ALNUM, 24)),
-    "auth token npm": ("//registry.npmjs.org/:_authToken={}", draw(ALNUM, 36)),
+    "auth token npm": ("//registry.example/:_authToken={}", draw(ALNUM, 36)),
     "flag": ("mysql --password {} -h db", "hunter22"),
     "flag equals": ("tool --api-key={}", draw(ALNUM, 24)),
     "connection string": ("Server=db;User Id=app;Password={};Encrypt=yes", "letmeinplease"),

@@ -23,7 +23,7 @@ CONTRACT: dict[str, Any] = {
         ({}, {"time_budget_minutes": None, "network_egress": None, "acceptance_criteria": ("pytest -x",)}),
         ({"network_egress": []}, {"network_egress": ()}),
         ({"network_egress": None}, {"network_egress": None}),
-        ({"network_egress": ["pypi.org"]}, {"network_egress": ("pypi.org",)}),
+        ({"network_egress": ["packages.example"]}, {"network_egress": ("packages.example",)}),
         ({"time_budget_minutes": 45}, {"time_budget_minutes": 45}),
         ({"time_budget_minutes": 45.0}, {"time_budget_minutes": 45}),
         ({"approvals_required": ["new dependency"]}, {"approvals_required": ("new dependency",)}),

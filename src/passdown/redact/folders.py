@@ -19,8 +19,6 @@ class Folders:
         alternatives = "|".join(re.escape(folder) for folder in longest_first)
         pattern = rf"(?<![\w./-])({alternatives})(?:(/+)(?=[\w.@+-])|(?![\w-]|\.\w))"
         self._pattern = re.compile(pattern) if alternatives else None
-            re.compile(rf"(?<![\w./-])({alternatives})(?:(/+)(?=[\w.@+-])|(?![\w.-]))") if alternatives else None
-        )
 
     def text(self, value: str) -> str:
         """Return the text with every known folder replaced."""

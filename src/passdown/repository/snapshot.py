@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from passdown.model.evidence import Commit, RepositoryFacts
+from msgspec import structs
+
+from passdown.model.evidence import RepositoryFacts
 from passdown.model.finding import Finding
 from passdown.model.path import decode_path
 from passdown.repository.base import choose_base
@@ -13,7 +15,7 @@ from passdown.repository.changes import nested_findings, read_changes
 from passdown.repository.commits import commits_since
 from passdown.repository.dirt import Dirt, read_dirt
 from passdown.repository.fingerprint import tree_fingerprint
-from passdown.repository.head import current_branch, identity_of, read_head, resolve_commit
+from passdown.repository.head import Head, current_branch, identity_of, read_head, resolve_commit
 from passdown.repository.locate import Layout, read_layout
 from passdown.repository.operation import operation_in
 from passdown.repository.own import OwnPaths
@@ -57,24 +59,10 @@ def _read(
     chosen = choose_base(layout, head, integration, upstream=upstream.alive, explicit=base, hints=hints)
     dirt = read_dirt(layout, status)
     changes = read_changes(layout, head, chosen, dirt, own)
-    commits: tuple[Commit, ...] = ()
-    total = 0
-    if head.commit and chosen.commit != head.effective:
-        commits, total = commits_since(root, chosen.commit, head.effective, own=own)
-    return RepositoryFacts(
-        root=str(root),
-        git_dir=str(layout.git_dir),
-        common_dir=str(layout.common_dir),
-        identity="" if layout.shallow or not head.commit else identity_of(root, head.commit),
-        branch=head.branch,
-        detached=head.detached,
-        unborn=not head.commit,
-        bare=layout.bare,
-        shallow=layout.shallow,
-        head=head.commit,
-        effective_head=head.effective,
-        effective_head_tree=head.tree,
-        head_at=head.at,
+    moved = head.commit and chosen.commit != head.effective
+    commits, total = commits_since(root, chosen.commit, head.effective, own=own) if moved else ((), 0)
+    return structs.replace(
+        _place(layout, head),
         base=chosen.tree_ish,
         base_rule=chosen.rule,
         integration_branch=integration.name if integration else "",
@@ -90,15 +78,34 @@ def _read(
         stashes=read_stashes(root) if "refs/stash" in refs.ids else (),
         worktrees=read_worktrees(layout, own),
         submodules=() if layout.bare else read_submodules(root, status.entries),
-        operation=operation_in(layout.git_dir),
         tree_fingerprint=tree_fingerprint(head.effective, ((item.path, item.mode, item.content) for item in dirt)),
         remotes=settings.remotes,
-        has_lfs=has_lfs(root, layout.common_dir),
         findings=(
             *chosen.findings, *upstream.findings, *changes.findings, *nested_findings(status.nested),
             *_findings(layout, settings, dirt, integration_branch, integration),
         ),
     )  # fmt: skip
+
+
+def _place(layout: Layout, head: Head) -> RepositoryFacts:
+    """The part of the facts that is about the repository and HEAD, before anything is compared."""
+    return RepositoryFacts(
+        root=str(layout.root),
+        git_dir=str(layout.git_dir),
+        common_dir=str(layout.common_dir),
+        identity="" if layout.shallow or not head.commit else identity_of(layout.root, head.commit),
+        branch=head.branch,
+        detached=head.detached,
+        unborn=not head.commit,
+        bare=layout.bare,
+        shallow=layout.shallow,
+        head=head.commit,
+        effective_head=head.effective,
+        effective_head_tree=head.tree,
+        head_at=head.at,
+        operation=operation_in(layout.git_dir),
+        has_lfs=has_lfs(layout.root, layout.common_dir),
+    )
 
 
 def _bare_status(root: Path) -> Status:

@@ -47,19 +47,15 @@ class Status(NamedTuple):
     ignored: int = 0
 
 
+_OPTIONS = (
+    "--porcelain=v2", "-z", "--branch", "--no-renames", "--untracked-files=all", "--ignored=matching",
+    "--ignore-submodules=none",
+)  # fmt: skip
+
+
 def read_status(root: Path, own: OwnPaths) -> Status:
     """Read the status of the working tree at `root`, leaving out passdown's own paths. Writes no index."""
-    output = run_git(
-        root,
-        "status",
-        "--porcelain=v2",
-        "-z",
-        "--branch",
-        "--no-renames",
-        "--untracked-files=all",
-        "--ignored=matching",
-        "--ignore-submodules=none",
-    )
+    output = run_git(root, "status", *_OPTIONS)
     headers: dict[bytes, bytes] = {}
     entries: list[Entry] = []
     untracked: list[bytes] = []
