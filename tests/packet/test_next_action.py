@@ -164,3 +164,26 @@ def test_done_plan_item_is_not_next(make_evidence: Callable[..., Evidence]) -> N
     assert packet.next_action.text == "Wire the parser into the loader"
     assert [item.text for item in packet.remaining] == ["Wire the parser into the loader"]
     assert "Write the parser" in [item.text for item in packet.completed]
+
+
+@pytest.mark.parametrize(
+    ("statement", "taken"),
+    [
+        ("Next I need to teach the parser about quotes", True),
+        ("接下来修复 src/limits.py 的时钟读取", True),
+        ("The parser now works with quotes and every case is covered", False),
+        ("Let me explore the codebase to understand the testing patterns", False),
+        ("Good. Now let me check src/parser.py next", False),
+    ],
+)
+def test_only_a_stated_next_step_is_one(make_evidence: Callable[..., Evidence], statement: str, taken: bool) -> None:
+    action = build_packet(make_evidence(last_step=Statement(text=statement))).next_action
+    assert (action.source == "derived:last_step") is taken
+    assert action.agents_view == ("" if taken else statement)
+
+
+def test_what_was_said_twice_is_listed_once(make_evidence: Callable[..., Evidence]) -> None:
+    said = ("Limit the exports", "no new dependency", "Limit the  exports.")
+    packet = build_packet(make_evidence(directives=tuple(Directive(text=text) for text in said)))
+    assert [directive.text for directive in packet.directives] == ["no new dependency", "Limit the  exports."]
+    assert "directives" not in packet.omitted

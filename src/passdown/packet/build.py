@@ -85,7 +85,7 @@ def build_packet(
     Raises `NextActionError` when `next_action` is vague, or a final packet has none; `NoEvidenceError` when a final
     packet's project has a contract or board but no verification report.
     """
-    redactor = redactor or Redactor()
+    redactor = redactor or Redactor(folders=dict.fromkeys(evidence.roots, "."))
     context = Context(
         evidence=evidence,
         look=path_lookup(paths, evidence),

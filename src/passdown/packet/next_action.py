@@ -22,6 +22,19 @@ from passdown.packet.runs import acceptance_chains, work_chains
 from passdown.packet.vague import MAX_LENGTH, is_vague, refusal
 
 _TEST_NAME = re.compile(r"[\w./:\-\[\]#@+=,]{1,160}")
+_LOOKING = re.compile(
+    r"(?:(?:ok(?:ay)?|good|great|perfect|now|first|next|so|and)[,.!]? )*(?:i(?:'ll| will|'m going to)|let me|let's)"
+    r"(?: now| first| also| quickly)* (?:explore|look|check|see|read|search|find|examine|understand|investigate|"
+    r"scan|list|inspect|view|open|start by|take a look|go through)\b",
+    re.IGNORECASE,
+)
+"""An agent that is only about to look around has not said what is to be done."""
+_AHEAD = re.compile(
+    r"\bnext\b|\bneeds? to\b|\bshould\b|\bmust\b|\bto-?do\b|\bi(?:'ll| will)\b|\bgoing to\b|\blet me\b|\blet's\b|"
+    r"\bremain|\bstill (?:have|has|needs?|fails?|missing)\b|\bleft to\b|\bnow (?:i|we)\b|接下来|下一步|还需|需要|应该|次に|다음",
+    re.IGNORECASE,
+)
+"""A statement about what is to come; a report of what was done is no next step."""
 _SPAN = re.compile(r"`([^`\n]{2,300})`")
 
 Kind = Literal["command", "edit", "ask", "review"]
@@ -103,12 +116,18 @@ def _derived(
             if not is_vague(item.text):
                 yield _action(item.text, f"derived:{rule}", basis=item.basis)
     step = context.evidence.last_step
-    if step is not None and not is_vague(step.text):
+    if step is not None and _says_what_next(step.text):
         yield _action(_one(context, step.text), "derived:last_step", basis="declared")
     request = last_request(context)
     if request is not None:
-        text = f"Review the diff against the last request: “{_one(context, request.text, 220)}”"
+        repository = context.evidence.repository
+        what = "Review the diff against" if repository.changes or repository.commits else "Take up"
+        text = f"{what} the last request: “{_one(context, request.text, 220)}”"
         yield _action(text, "derived:last_request", kind="review")
+
+
+def _says_what_next(text: str) -> bool:
+    return not is_vague(text) and _AHEAD.search(text) is not None and not _LOOKING.match(text.lstrip())
 
 
 def _owed(questions: list[Question]) -> Iterator[NextAction]:

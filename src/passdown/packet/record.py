@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 
 from passdown.model.evidence import Directive, Evidence
+from passdown.model.identifier import normalize_text
 from passdown.model.packet import (
     DirectiveLine,
     HarnessSummary,
@@ -54,14 +55,17 @@ def upstream_omissions(evidence: Evidence) -> dict[str, int]:
 def list_directives(context: Context) -> tuple[list[DirectiveLine], int]:
     """Return the human's own words in order, and how many messages are left out.
 
-    When there are too many: the first request, those that set a rule, and the latest have room first.
+    What was said again counts once, where it was said last. When there are too many: the first request, those that set
+    a rule, and the latest have room first.
     """
-    directives = list(context.evidence.directives)
+    said = {normalize_text(directive.text): directive for directive in context.evidence.directives}
+    directives = [d for d in context.evidence.directives if said[normalize_text(d.text)] is d and d.text.strip()]
     opening = first_request(context)
+    earliest = normalize_text(opening.text) if opening else ""
     order = sorted(
         range(len(directives)),
         key=lambda at: (
-            directives[at] is not opening, is_vague(directives[at].text),
+            normalize_text(directives[at].text) != earliest, is_vague(directives[at].text),
             not _RULE.search(directives[at].text[:4000]), -at,
         ),
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,11 @@ from msgspec import Struct
 
 from passdown.model.packet import Packet
 from passdown.packet.escape import code, fenced, inline
+
+_LOOKING = re.compile(
+    r"(?:cd [^&;|]* ?(?:&&|;) ?)?(?:ls|cat|head|tail|grep|rg|find|fd|sed -n|wc|tree|pwd|which|echo|stat|file|jq|nl|"
+    r"git (?:status|log|diff|show|branch|blame|grep|ls-files|rev-parse))\b"
+)
 
 
 class Room(Struct, frozen=True):
@@ -221,7 +227,7 @@ def tests(packet: Packet, room: Room) -> list[str]:
     )
     if state.error_line:
         lines.append(f"- {inline(state.error_line, room.chars)}")
-    output = _output(packet)
+    output = _output(packet) if "red" in (state.state, state.last_outcome) or state.state == "error" else ""
     if output and room.output:
         lines += ["", *fenced("\n".join(line[:160] for line in output.splitlines()[-room.output :]))]
     return lines
@@ -229,6 +235,7 @@ def tests(packet: Packet, room: Room) -> list[str]:
 
 def _output(packet: Packet) -> str:
     failed = [entry for entry in packet.feedback_tail if entry.kind == "failure" and (entry.err or entry.out)]
+    failed.sort(key=lambda entry: entry.cmd in (*packet.tests.commands, packet.next_action.command))
     return (failed[-1].err or failed[-1].out) if failed else ""
 
 
@@ -282,14 +289,15 @@ def verification(packet: Packet, room: Room) -> list[str]:
 
 
 def commands(packet: Packet, room: Room) -> list[str]:
-    """Return the last commands in short."""
+    """Return the last commands that did more than look around, in short."""
 
     def show(c: Any) -> str:
         ended = "no exit code" if c.last_exit is None else f"exit {c.last_exit}"
         return f"{code(c.cmd, room.chars)} — {ended}{f' ×{c.runs}' if c.runs > 1 else ''}"
 
-    kept = packet.commands_run[-max(1, room.items // 2) :]
-    return listed(kept, len(kept), _left(packet, "commands_run", len(kept)), show)
+    telling = [command for command in packet.commands_run if not _LOOKING.match(command.cmd)]
+    kept = telling[-max(1, room.items // 2) :]
+    return listed(kept, len(kept), _left(packet, "commands_run", len(kept)), show) if kept else []
 
 
 def clues(packet: Packet, room: Room) -> list[str]:
