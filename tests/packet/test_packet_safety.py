@@ -328,3 +328,30 @@ def test_every_text_and_list_has_a_cap() -> None:
                 assert owner in LISTS, owner
             if typing.get_origin(hint) is dict and name != "ext":
                 assert owner in MAPS, owner
+
+
+@pytest.mark.parametrize("name", ["session_only", "failed_run", "passed_run", "cjk", "hostile", "empty"])
+def test_building_upon_itself_changes_nothing(cases: dict[str, Evidence], name: str) -> None:
+    packet = build_packet(cases[name])
+    assert build_packet(cases[name], previous=packet).packet_id == packet.packet_id
+
+
+def test_bytes_do_not_depend_on_the_process(cases: dict[str, Evidence]) -> None:
+    import os
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    script = (
+        "import importlib.util, sys, hashlib;"
+        "spec = importlib.util.spec_from_file_location('c', sys.argv[1]); c = importlib.util.module_from_spec(spec);"
+        "spec.loader.exec_module(c);"
+        "from passdown.packet.build import build_packet; from passdown.packet.encode import encode_packet;"
+        "print([hashlib.sha256(encode_packet(build_packet(make()))).hexdigest() for make in c.CASES.values()])"
+    )
+    found = set()
+    for seed, zone in (("1", "Asia/Tokyo"), ("2", "America/Lima")):
+        env = os.environ | {"PYTHONHASHSEED": seed, "TZ": zone, "LC_ALL": "C"}
+        command = [sys.executable, "-c", script, str(Path(__file__).with_name("conftest.py"))]
+        found.add(subprocess.run(command, env=env, capture_output=True, check=True).stdout)
+    assert len(found) == 1

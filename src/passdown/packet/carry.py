@@ -43,11 +43,16 @@ def carried_remaining(context: Context) -> list[RemainingItem]:
     return [_handed_on(item, previous) for item in previous.remaining]
 
 
+def _withdrawn(context: Context) -> set[str]:
+    rows = [row for row in context.evidence.workbench.decisions if row.state == "withdrawn"]
+    return {context.name("P-" if row.kind == "preference" else "D-", row.id, row.choice) for row in rows}
+
+
 def carried_decisions(context: Context) -> list[Decision]:
     """Return the previous packet's decisions that were not withdrawn since."""
     if context.previous is None:
         return []
-    withdrawn = {row.id for row in context.evidence.workbench.decisions if row.state == "withdrawn"}
+    withdrawn = _withdrawn(context)
     return [_handed_on(item, context.previous) for item in context.previous.decisions if item.id not in withdrawn]
 
 
@@ -55,7 +60,7 @@ def carried_preferences(context: Context) -> list[Preference]:
     """Return the previous packet's standing wishes that were not withdrawn since."""
     if context.previous is None:
         return []
-    withdrawn = {row.id for row in context.evidence.workbench.decisions if row.state == "withdrawn"}
+    withdrawn = _withdrawn(context)
     return [_handed_on(item, context.previous) for item in context.previous.preferences if item.id not in withdrawn]
 
 
@@ -63,7 +68,7 @@ def carried_clues(context: Context) -> list[Clue]:
     """Return the previous packet's pinned clues, except those unpinned or withdrawn since."""
     if context.previous is None:
         return []
-    known = {row.id for row in context.evidence.workbench.clues}
+    known = {context.name("K-", row.id, row.text) for row in context.evidence.workbench.clues}
     return [
         _handed_on(clue, context.previous) for clue in context.previous.clues if clue.pinned and clue.id not in known
     ]
@@ -76,7 +81,7 @@ def carried_questions(context: Context) -> list[Question]:
     """
     if context.previous is None:
         return []
-    closed = {row.id for row in context.evidence.workbench.questions}
+    closed = {context.name("Q-", row.id, row.question) for row in context.evidence.workbench.questions}
     here = {artifact.path for artifact in context.evidence.workbench.artifacts if artifact.role in _ARTIFACT_ROLES}
     return [
         _handed_on(question, context.previous)

@@ -28,7 +28,7 @@ def list_clues(context: Context) -> tuple[list[Clue], int]:
 def _clue(context: Context, row: ClueRow) -> Clue:
     anchors = list(row.anchors)
     return Clue(
-        id=row.id, text=row.text, anchors=anchors, tags=list(row.tags), pinned=row.pinned,
+        id=context.name("K-", row.id, row.text), text=row.text, anchors=anchors, tags=list(row.tags), pinned=row.pinned,
         broken=_broken(context, anchors),
     )  # fmt: skip
 

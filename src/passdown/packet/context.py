@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Literal
 
@@ -12,6 +13,8 @@ from passdown.model.identifier import content_id
 from passdown.model.packet import CleanStateSummary, Packet
 from passdown.model.workbench import Contract, Task
 from passdown.packet.paths import PathLookup
+
+_NAME = re.compile(r"\w[\w.:/-]{0,63}")
 
 Outcome = Literal["passed", "failed", "unknown"]
 
@@ -33,6 +36,10 @@ class Context(Struct, frozen=True, kw_only=True):
     def id(self, prefix: str, text: str) -> str:
         """Return the identifier of a text: the same text has the same one everywhere."""
         return content_id(prefix, self.mask(text))
+
+    def name(self, prefix: str, given: str, text: str) -> str:
+        """Return an identifier that a file gave, when it is fit to be one, else the one of its text."""
+        return given if _NAME.fullmatch(given) and self.mask(given) == given else self.id(prefix, text)
 
     def artifact(self, role: str) -> str:
         """Return the path of the first artifact with this role, or an empty string."""

@@ -20,10 +20,10 @@ def list_decisions(context: Context) -> tuple[list[Decision], int]:
     Carried ones, the recorded ones, answered questions, defaults taken, and what a person refused or interrupted.
     """
     rows = {row.id: row for row in context.evidence.workbench.decisions if row.kind == "decision"}
-    made = [_row(row) for row in rows.values() if row.state != "withdrawn"]
+    made = [_row(context, row) for row in rows.values() if row.state != "withdrawn"]
     questions = question_rows(context)
-    answered = [_answer(row) for row in questions if row.status == "answered"]
-    assumed = [_assumption(row) for row in questions if row.status == "open" and is_assumed(row)]
+    answered = [_answer(context, row) for row in questions if row.status == "answered"]
+    assumed = [_assumption(context, row) for row in questions if row.status == "open" and is_assumed(row)]
     refused = [_rejection(context, rejection) for rejection in context.evidence.rejections]
     own, left = last(_newest_once([*made, *answered, *assumed, *refused]), "decisions")
     return fill_with(own, carried_decisions(context), "decisions"), left
@@ -32,14 +32,18 @@ def list_decisions(context: Context) -> tuple[list[Decision], int]:
 def list_preferences(context: Context) -> tuple[list[Preference], int]:
     """Return the standing wishes, oldest first, and how many are left out."""
     rows = {row.id: row for row in context.evidence.workbench.decisions if row.kind == "preference"}
-    wishes = [Preference(id=row.id, text=row.choice, by=row.by) for row in rows.values() if row.state != "withdrawn"]
+    wishes = [
+        Preference(id=context.name("P-", row.id, row.choice), text=row.choice, by=row.by)
+        for row in rows.values()
+        if row.state != "withdrawn"
+    ]
     own, left = last(wishes, "preferences")
     return fill_with(own, carried_preferences(context), "preferences"), left
 
 
-def _row(row: DecisionRow) -> Decision:
+def _row(context: Context, row: DecisionRow) -> Decision:
     return Decision(
-        id=row.id,
+        id=context.name("D-", row.id, row.choice),
         choice=row.choice,
         why=row.why.strip() or NO_REASON,
         rejected=list(row.rejected),
@@ -49,18 +53,20 @@ def _row(row: DecisionRow) -> Decision:
     )
 
 
-def _answer(row: QuestionRow) -> Decision:
+def _answer(context: Context, row: QuestionRow) -> Decision:
+    name = context.name("Q-", row.id, row.question)
     answer = row.answer.strip() or "(answer not recorded)"
     rejected = [option for option in row.options if normalize_text(option) != normalize_text(answer)]
     return Decision(
-        id=f"D-{row.id}", choice=f"{row.question} — {answer}", why=row.why.strip() or NO_REASON, rejected=rejected,
-        by="human", anchor=row.id,
+        id=f"D-{name}", choice=f"{row.question} — {answer}", why=row.why.strip() or NO_REASON, rejected=rejected,
+        by="human", anchor=name,
     )  # fmt: skip
 
 
-def _assumption(row: QuestionRow) -> Decision:
+def _assumption(context: Context, row: QuestionRow) -> Decision:
+    name = context.name("Q-", row.id, row.question)
     return Decision(
-        id=f"D-{row.id}", choice=row.default, why=f"default taken, nobody asked: {row.question}", anchor=row.id,
+        id=f"D-{name}", choice=row.default, why=f"default taken, nobody asked: {row.question}", anchor=name,
         state="assumed",
     )  # fmt: skip
 

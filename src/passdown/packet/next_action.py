@@ -31,7 +31,8 @@ _LOOKING = re.compile(
 """An agent that is only about to look around has not said what is to be done."""
 _AHEAD = re.compile(
     r"\bnext\b|\bneeds? to\b|\bshould\b|\bmust\b|\bto-?do\b|\bi(?:'ll| will)\b|\bgoing to\b|\blet me\b|\blet's\b|"
-    r"\bremain|\bstill (?:have|has|needs?|fails?|missing)\b|\bleft to\b|\bnow (?:i|we)\b|接下来|下一步|还需|需要|应该|次に|다음",
+    r"\bremain|\bstill (?:have|has|needs?|fails?|missing)\b|\bleft to\b|\bnow (?:i|we)\b|"
+    r"接下来|下一步|还需|需要|应该|次に|다음",
     re.IGNORECASE,
 )
 """A statement about what is to come; a report of what was done is no next step."""

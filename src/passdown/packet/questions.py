@@ -91,7 +91,7 @@ def trim_questions(questions: list[Question]) -> tuple[list[Question], int]:
 def _from_row(context: Context, row: QuestionRow) -> Question:
     severity: Severity = "block" if row.irreversibility >= 2 or NEXT_ACTION in row.blocks else "warn"
     return Question(
-        id=row.id,
+        id=context.name("Q-", row.id, row.question),
         question=row.question,
         default=row.default.strip() or UNANSWERED,
         why=row.why,

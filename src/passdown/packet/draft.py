@@ -1,0 +1,158 @@
+"""The draft: every field of the packet filled from the evidence, texts still raw, lists at their caps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from passdown.model.packet import (
+    SCHEMA,
+    SCHEMA_MINOR,
+    SCHEMA_VERSION,
+    Environment,
+    NextAction,
+    Packet,
+    Producer,
+    Question,
+    Tests,
+)
+from passdown.packet.assumptions import list_assumptions
+from passdown.packet.blockers import list_blockers
+from passdown.packet.changed import list_changed
+from passdown.packet.clues import list_clues
+from passdown.packet.completed import list_completed
+from passdown.packet.context import Context
+from passdown.packet.decisions import list_decisions, list_preferences
+from passdown.packet.failed import list_commands, list_failed
+from passdown.packet.git_facts import git_facts
+from passdown.packet.goal import find_goal
+from passdown.packet.local_only import list_local_only
+from passdown.packet.outcome import decide_outcome
+from passdown.packet.prereqs import list_prereqs
+from passdown.packet.record import (
+    interrupted_edit,
+    list_directives,
+    list_overrides,
+    list_sessions,
+    list_sources,
+    list_summaries,
+    scope_of,
+    stamp,
+    upstream_omissions,
+)
+from passdown.packet.remaining import list_remaining
+from passdown.packet.settle import list_settle_first
+from passdown.packet.steer import review_first, steer
+from passdown.packet.summary import summarize
+from passdown.packet.tests import tests_state
+from passdown.packet.trim import trim_feedback
+from passdown.packet.unknowns import list_unknowns
+from passdown.packet.verification import plan_verification, verdict_pointer
+
+_Section = tuple[list[Any], int]
+"""A list and how many items it left out."""
+
+_PLAIN: dict[str, Callable[[Context], _Section]] = {
+    "decisions": list_decisions,
+    "preferences": list_preferences,
+    "directives": list_directives,
+    "harness_summaries": list_summaries,
+    "commands_run": list_commands,
+    "failed_attempts": list_failed,
+    "clues": list_clues,
+    "settle_first": list_settle_first,
+    "sessions": list_sessions,
+    "overrides": list_overrides,
+    "sources": list_sources,
+}
+"""Lists that depend on nothing but the context."""
+
+
+def draft_packet(context: Context, kind: Literal["interim", "final"], given: str, topic: str) -> Packet:
+    """Return the packet without identity. Raises `NextActionError` when there is no usable next action."""
+    outcome = decide_outcome(context)
+    goal, goal_basis = find_goal(context)
+    tests, left_failing = tests_state(context)
+    completed = list_completed(context)
+    remaining = list_remaining(context, completed[0])
+    blockers = list_blockers(context)
+    final = kind == "final"
+    steering = steer(context, given, goal=goal, blockers=blockers[0], remaining=remaining[0], final=final)
+    assumptions, left_assumptions, unscored = list_assumptions(context)
+    changed, left_changed, elsewhere = list_changed(context)
+    lists: dict[str, _Section] = {name: section(context) for name, section in _PLAIN.items()} | {
+        "completed": completed,
+        "remaining": remaining,
+        "blockers": blockers,
+        "questions_for_human": steering.questions,
+        "open_risks": steering.risks,
+        "changed_files": (changed, left_changed),
+        "assumptions_to_validate": (assumptions, left_assumptions),
+        "feedback_tail": trim_feedback(context, outcome),
+        "unknowns": list_unknowns(context, outcome),
+    }
+    objects, left = _objects(context, steering.action, tests, steering.questions[0])
+    items: dict[str, Any] = {name: section[0] for name, section in lists.items()}
+    return Packet(
+        **_head(context, kind, topic),
+        **objects,
+        **items,
+        outcome=outcome,
+        goal=goal,
+        goal_basis=goal_basis,
+        summary=summarize(context, outcome, tests, completed[0], remaining[0]),
+        tests=tests,
+        next_action=steering.action,
+        review_first=review_first(steering.action, assumptions),
+        omitted=_omitted(context, lists, left | {"tests.failing": left_failing}),
+        assumptions_unscored=unscored,
+        changed_elsewhere=elsewhere,
+    )
+
+
+def _head(context: Context, kind: str, topic: str) -> dict[str, Any]:
+    """Return the fields that say what this is; those filled in at the end are empty."""
+    return {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "schema_minor": SCHEMA_MINOR,
+        "packet_id": "",
+        "status": "active",
+        "supersedes": None,
+        "kind": kind,
+        "session_id": "",
+        "topic": topic,
+        "task_id": context.task_id,
+        "as_of": stamp(context.evidence.as_of),
+        "redactions": {},
+        "environment": Environment(),
+        "producer": Producer(),
+    }
+
+
+def _objects(
+    context: Context, action: NextAction, tests: Tests, questions: list[Question]
+) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return the fields that are objects of their own, and what each of them left out."""
+    prereqs, left_prereqs = list_prereqs(context, action, tests, questions)
+    git, left_commits = git_facts(context)
+    plan, left_how = plan_verification(context)
+    local, left_local = list_local_only(context)
+    objects = {
+        "git": git,
+        "next_session_prereqs": prereqs,
+        "verification": plan,
+        "verdict_pointer": verdict_pointer(context),
+        "clean_state": context.clean_state,
+        "local_only": local,
+        "interrupted_edit": interrupted_edit(context),
+        "scope": scope_of(context),
+    }
+    return objects, {"git.commits": left_commits, "verification.how": left_how} | left_prereqs | left_local
+
+
+def _omitted(context: Context, lists: dict[str, _Section], left: dict[str, int]) -> dict[str, int]:
+    counts = upstream_omissions(context.evidence)
+    for name, count in [*((name, section[1]) for name, section in lists.items()), *left.items()]:
+        counts[name] = counts.get(name, 0) + count
+    return {name: count for name, count in sorted(counts.items()) if count > 0}
