@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from passdown.evidence.classify import ANNOUNCED, judge
+from passdown.evidence.classify import is_announced, judge
 from passdown.evidence.output import bare_output, error_line
 from passdown.evidence.shell import split_shell
 
@@ -137,7 +137,7 @@ def test_an_announced_failure_is_expected(said: str) -> None:
     ],
 )
 def test_other_words_announce_nothing(said: str) -> None:
-    assert not ANNOUNCED.search(said)
+    assert not is_announced(said)
 
 
 @pytest.mark.parametrize(

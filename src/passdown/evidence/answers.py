@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from passdown.evidence.kinds import is_reader, program_of, words_of
+from passdown.evidence.kinds import look_at, program_of
 from passdown.evidence.shell import Part, has_pipefail
 
 _SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "zgrep"})
@@ -47,19 +47,21 @@ def is_answer(parts: Sequence[Part], exit_code: int | None, text: str) -> bool:
     deciding = _deciding(parts)
     if not deciding:
         return False
-    lines = [line for line in text.split("\n") if line.strip()]
-    errors = [line for line in lines if _SHELL_ERROR.match(line)]
-    stages = [words_of(part.text) for part in deciding]
+    stages = [look_at(part.text) for part in deciding]
     last = [
-        words
-        for index, words in enumerate(stages)
+        look
+        for index, look in enumerate(stages)
         if index + 1 == len(deciding) or deciding[index + 1].before != "|" or has_pipefail(list(parts))
     ]
-    if not all(is_reader(words) or _probe(words) for words in last[:-1]):
+    if not all(look.reader or _probe(look.words) for look in last[:-1]):
         return False
-    candidates = [words for words in last if _probe(words) or _asks_usage(words)]
+    candidates = [look.words for look in last if _probe(look.words) or _asks_usage(look.words)]
+    if not candidates:
+        return False
+    lines = [line for line in text.split("\n") if line and not line.isspace()]
+    errors = [line for line in lines if _SHELL_ERROR.match(line)]
     return any(_answers(words, exit_code, lines, errors) for words in reversed(candidates)) and not any(
-        _fails(words, lines, errors) for words in last
+        _fails(look.words, lines, errors) for look in last
     )
 
 

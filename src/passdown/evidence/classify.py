@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from passdown.evidence.answers import is_answer, search_paths
 from passdown.evidence.kinds import FILTERS, Look, look_at
-from passdown.evidence.output import bare_output, error_line
+from passdown.evidence.output import any_line, bare_output, compiled, error_line
 from passdown.evidence.shell import Part, has_pipefail
 from passdown.model.session import Outcome
 
@@ -24,14 +23,11 @@ class Verdict(NamedTuple):
     masked: bool = False
 
 
-_CANCELLED = re.compile(r"(?:<tool_use_error>)?\s*(?:Sibling tool call errored|Cancelled: parallel tool call)")
-_ABORTED = re.compile(
-    r"(?:^|\n)\s*(?:Command aborted|User aborted the command|\[Request interrupted by user)", re.IGNORECASE
-)
-_TIMED_OUT = re.compile(r"(?im)^\W*(?:command|process|execution|shell tool)?\b.{0,40}\btimed? ?out (?:after|in)\b")
+_CANCELLED = r"(?:<tool_use_error>)?\s*(?:Sibling tool call errored|Cancelled: parallel tool call)"
+_ABORTED = r"(?i)(?:^|\n)\s*(?:Command aborted|User aborted the command|\[Request interrupted by user)"
+_TIMED_OUT = r"(?im)^\W*(?:command|process|execution|shell tool)?\b.{0,40}\btimed? ?out (?:after|in)\b"
 
-ANNOUNCED = re.compile(
-    r"""(?ix)
+_ANNOUNCED = r"""(?ix)
     \b(?:should|must|will|ought\ to|going\ to|expect(?:ed|ing)?(?:\ [\w`']+){0,4}\ to|supposed\ to)\s+
       (?:now\s+|still\s+|initially\s+|first\s+|all\s+|currently\s+)?
       (?:fail|be\ red|error|be\ rejected|be\ refused|exit\ (?:with\ )?non-?zero|return\ (?:an?\ )?(?:error|[45]\d\d))\b
@@ -41,11 +37,8 @@ ANNOUNCED = re.compile(
     | \bfailing\ tests?\ first\b | \bRED\ (?:phase|step|state)\b | \bred\ first\b
     | \bexpect(?:ing)?\ (?:an?\ |the\ )?(?:[\w`']+\ ){0,2}(?:failures?|red)\b
     """
-)
-"""An agent's words, right before a run, that say it must fail."""
 
-_FAILURE = re.compile(
-    r"""(?mx)
+_FAILURE = r"""(?mx)
     ^npm\ (?:error|ERR!)\ (?:code|command|Lifecycle|Test\ failed)
     | \berror\ TS\d+: | ^error\[E\d+\]: | ^error:\ could\ not\ compile
     | ^(?:---\ FAIL:|FAIL\b|\(fail\)\ |not\ ok\ |FAILED\b|✗\ |✖\ [1-9]|❌\ )
@@ -55,18 +48,20 @@ _FAILURE = re.compile(
     | \bBUILD\ FAIL(?:ED|URE)\b | \bERROR\ task\ failed | \bELIFECYCLE\b | ^make(?:\[\d+\])?:\ \*\*\*
     | ^Traceback\ \(most\ recent\ call\ last\) | ^panic:\ | ^thread\ '.*'\ panicked | \[build\ failed\]
     """
-)
 """Lines that a checking command prints only when it fails."""
+_FAILURE_WORDS = (
+    "error", "fail", "FAIL", "ERR!", "not ok ", "✗ ", "✖ ", "❌ ", " issue", "ELIFECYCLE", ": ***", "Traceback (most",
+    "panic",
+)  # fmt: skip
 
-_GIT_FAILURE = re.compile(r"(?m)^(?:fatal|error): |^ ! \[(?:remote )?rejected\]|^CONFLICT ")
-_NOT_FOUND = re.compile(
+_GIT_FAILURE = r"(?m)^(?:fatal|error): |^ ! \[(?:remote )?rejected\]|^CONFLICT "
+_GIT_WORDS = ("fatal: ", "error: ", "rejected]", "CONFLICT ")
+_NOT_FOUND = (
     r"(?m)^(?:\(eval\):\d+: |(?:/\S*/)?(?:ba|z|da)?sh: (?:line )?\d*:? ?)"
     r"(?:command not found: \S+|\S+: (?:command )?not found)"
 )
-_SHELL_COMPLAINT = re.compile(r"(?:fatal|error): |\S+: .*(?:No such file or directory|[Pp]ermission denied)\s*\Z")
-_READ_ERROR = re.compile(
-    r"^(?:cat|sed|head|tail|[ef]?grep|rg|awk|wc|nl|less): .*(?:No such file|[Ii]s a directory|denied)"
-)
+_SHELL_COMPLAINT = r"(?:fatal|error): |\S+: .*(?:No such file or directory|[Pp]ermission denied)\s*\Z"
+_READ_ERROR = r"^(?:cat|sed|head|tail|[ef]?grep|rg|awk|wc|nl|less): .*(?:No such file|[Ii]s a directory|denied)"
 _TRIVIAL = frozenset({"true", ":", "echo", "printf", "exit", "date", "pwd"})
 
 
@@ -85,24 +80,38 @@ def judge(
         return Verdict(outcome, False, "")
     output = bare_output(text)
     line = error_line(errors or output) or error_line(output)
-    if outcome == "interrupted" or _CANCELLED.match(output) or (exit_code is None and _ABORTED.search(output[-400:])):
+    cancelled = compiled(_CANCELLED).match(output)
+    if outcome == "interrupted" or cancelled or (exit_code is None and compiled(_ABORTED).search(output[-400:])):
         return Verdict("interrupted", False, line)
     if exit_code is None and outcome == "unknown":
         return _unreported(parts, output, line)
-    late = exit_code in {None, 124} and _TIMED_OUT.search(output[:400] + "\n" + output[-400:])
+    late = exit_code in {None, 124} and compiled(_TIMED_OUT).search(output[:400] + "\n" + output[-400:])
     if outcome == "timeout" or late:
         return Verdict("timeout", False, line)
-    expected = is_answer(parts, exit_code, _both(output, errors)) or bool(ANNOUNCED.search(said[-400:]))
+    expected = is_answer(parts, exit_code, _both(output, errors)) or is_announced(said)
     return Verdict("failed", expected, line)
+
+
+def is_announced(said: str) -> bool:
+    """Say whether an agent's words, right before a run, say that it must fail."""
+    return bool(said) and compiled(_ANNOUNCED).search(said[-400:]) is not None
 
 
 def _unreported(parts: Sequence[Part], output: str, line: str) -> Verdict:
     """Judge a run whose ending nobody reported: by its output when there is any, else it has no result."""
     if not output.strip():
         return Verdict("unknown", False, "")
-    if _FAILURE.search(output) or _NOT_FOUND.search(output) or _SHELL_COMPLAINT.match(output):
+    if _says_failure(output) or _says_not_found(output) or compiled(_SHELL_COMPLAINT).match(output):
         return Verdict("failed", is_answer(parts, None, output), line)
     return Verdict("ok", False, "")
+
+
+def _says_failure(output: str) -> bool:
+    return any_line(compiled(_FAILURE), _FAILURE_WORDS, output)
+
+
+def _says_not_found(output: str) -> bool:
+    return any_line(compiled(_NOT_FOUND), ("not found",), output)
 
 
 def _both(output: str, errors: str) -> str:
@@ -129,13 +138,13 @@ def hides_failure(parts: Sequence[Part], output: str) -> bool:
         return False
     heads = [look_at(part.text) for part in parts if part.before != "|"]
     checks = [look for look in heads if not look.reader and not _is_query(look)]
-    if checks and _NOT_FOUND.search(output):
+    if checks and _says_not_found(output):
         return True
     for look in checks:
         if look.program in {"git", "gh"}:
-            if _GIT_FAILURE.search(output):
+            if any_line(compiled(_GIT_FAILURE), _GIT_WORDS, output):
                 return True
-        elif (look.kind != "other" or _runs_code(look.program)) and _FAILURE.search(output):
+        elif (look.kind != "other" or _runs_code(look.program)) and _says_failure(output):
             return True
     return bool(heads) and not checks and _read_nothing(heads, output)
 
@@ -156,7 +165,7 @@ def _runs_code(program: str) -> bool:
 def _read_nothing(heads: Sequence[Look], output: str) -> bool:
     """Say whether all that came of reading is the complaint that the one thing to read is not there."""
     lines = [line for line in output.split("\n") if line.strip()]
-    if not all(_READ_ERROR.match(line) for line in lines):
+    if not all(compiled(_READ_ERROR).match(line) for line in lines):
         return False
     last = heads[-1]
     return last.program not in {"grep", "egrep", "fgrep", "rg"} or len(search_paths(last.words)) <= len(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from passdown.evidence.kinds import FILTERS, Kind, look_at, program_of
@@ -14,6 +15,7 @@ from passdown.model.identifier import content_id
 MAX_COMMAND = 1000
 """Characters of a command that are kept; identity looks at all of it."""
 MAX_TOKENS = 64
+MAX_CACHED = 2000
 
 _SETUP = re.compile(r"^(?:export\s|set\s+[-+]|source\s|\.\s|unset\s|[A-Za-z_]\w*=\S*$|nvm use\b|pushd\s|shopt\s)")
 _CD = re.compile(r"^(?:cd|pushd)\s+(?:--\s+)?(.+)$", re.DOTALL)
@@ -32,21 +34,47 @@ class Identity(NamedTuple):
     parts: tuple[Part, ...]
 
 
+class _Parsed(NamedTuple):
+    """A shell text without the place it runs in. `moves` are the directories it changes to first."""
+
+    parts: tuple[Part, ...]
+    moves: tuple[str, ...]
+    bare: str
+    tokens: tuple[str, ...]
+    kind: Kind
+    own: bool
+
+
 def identify(command: str, cwd: str, places: Places, argv: tuple[str, ...] = ()) -> Identity:
     """Return the identity of a command run in `cwd` (absolute, or relative to the repository)."""
     script = unwrap_argv(argv) if argv else None
     text = script if script is not None else (command_text(list(argv)) if argv else command).strip()
+    parsed = _parsed_before(text) if len(text) <= MAX_CACHED else _parsed(text)
+    folder = cwd
+    for target in parsed.moves:
+        folder = places.absolute(target, folder)
+    where = places.folder(folder)
+    tokens = parsed.tokens
+    key = content_id("c-", where + "\x00" + "\x00".join(tokens))
+    return Identity(key, parsed.bare, where, shorten_tokens(tokens), parsed.kind, parsed.own, parsed.parts)
+
+
+def _parsed(text: str) -> _Parsed:
     parts = split_shell(text)
-    main, folder = _without_setup(parts, cwd, places)
+    main, moves = _without_setup(parts)
     main = _without_filters(main)
     bare = _joined(main) or text
-    words = split_words(bare) if len(bare) <= MAX_TOKENISED else None
-    tokens = normalize_command(words) if words else normalize_command(bare)
-    where = places.folder(folder)
-    kind = _kind(main)
+    tokens = _tokens(bare)
     own = _is_own(look_at(main[0].text).words) if main else False
-    key = content_id("c-", where + "\x00" + "\x00".join(tokens))
-    return Identity(key, shorten(bare), where, shorten_tokens(tokens), kind, own, tuple(parts[:64]))
+    return _Parsed(tuple(parts[:64]), moves, shorten(bare), tokens, _kind(main), own)
+
+
+_parsed_before = lru_cache(maxsize=256)(_parsed)
+
+
+def _tokens(bare: str) -> tuple[str, ...]:
+    words = split_words(bare) if len(bare) <= MAX_TOKENISED else None
+    return normalize_command([bare] if words is None else words)
 
 
 def is_own(command: str, places: Places) -> bool:
@@ -61,18 +89,20 @@ def _is_own(words: tuple[str, ...]) -> bool:
     return program_of(words) in {"passdown", "passdown-hook"}
 
 
-def _without_setup(parts: list[Part], cwd: str, places: Places) -> tuple[list[Part], str]:
-    """Take leading `cd X`, `export`, `set` and `source` away; a `cd` moves the directory."""
+def _without_setup(parts: list[Part]) -> tuple[list[Part], tuple[str, ...]]:
+    """Take leading `cd X`, `export`, `set` and `source` away; return the directories of `cd` as well."""
     index = 0
+    moves: list[str] = []
     while index < len(parts) - 1 and parts[index + 1].before in {"&&", ";"}:
         moved = _CD.match(parts[index].text)
         if moved:
             target = without_redirections(moved[1]).strip().strip("\"'")
-            cwd = places.absolute(target, cwd) if "$" not in target and target != "-" else cwd
+            if "$" not in target and target != "-":
+                moves.append(target)
         elif not _SETUP.match(parts[index].text):
             break
         index += 1
-    return parts[index:], cwd
+    return parts[index:], tuple(moves)
 
 
 def _without_filters(parts: list[Part]) -> list[Part]:

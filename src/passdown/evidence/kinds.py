@@ -93,8 +93,16 @@ class Look(NamedTuple):
 @lru_cache(maxsize=256)
 def look_at(text: str) -> Look:
     """Return what the tables say about a simple command."""
+    return _look(without_redirections(text[:MAX_LOOKED_AT]))
+
+
+@lru_cache(maxsize=256)
+def _look(text: str) -> Look:
     words = words_of(text)
-    return Look(words, program_of(words), kind_of(words), is_reader(words), changes_tree(words))
+    program = program_of(words)
+    arguments = [word for word in words[1:] if word[:1] != "-"]
+    kind = _kind(program, words, arguments[:4])
+    return Look(words, program, kind, _reads(program, words, arguments), _moves(program, words, arguments))
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -141,8 +149,10 @@ def program_of(words: Sequence[str]) -> str:
 
 def kind_of(words: Sequence[str]) -> Kind:
     """Return what sort of command these words are."""
-    program = program_of(words)
-    arguments = [word for word in words[1:] if not word.startswith("-")][:4]
+    return _kind(program_of(words), words, [word for word in words[1:] if not word.startswith("-")][:4])
+
+
+def _kind(program: str, words: Sequence[str], arguments: list[str]) -> Kind:
     if _is_test(program, words, arguments):
         return "test"
     if program in _LINT or (program == "git" and "--check" in words):
@@ -200,10 +210,8 @@ def _names_test(arguments: list[str], words: Sequence[str]) -> bool:
     return scoped and any(_TEST_WORD.fullmatch(word) for word in arguments[:3])
 
 
-def is_reader(words: Sequence[str]) -> bool:
+def _reads(program: str, words: Sequence[str], arguments: list[str]) -> bool:
     """Say whether the command only shows something, so that failure words in its output are content."""
-    program = program_of(words)
-    arguments = [word for word in words[1:] if not word.startswith("-")]
     if program == "git":
         named = next((word for word in arguments if word in _GIT_READS or not _is_path(word)), "")
         return named in _GIT_READS and "--check" not in words
@@ -218,10 +226,8 @@ def _is_path(word: str) -> bool:
     return "/" in word or word.startswith((".", "~"))
 
 
-def changes_tree(words: Sequence[str]) -> bool:
+def _moves(program: str, words: Sequence[str], arguments: list[str]) -> bool:
     """Say whether the command changes the files of the tree: an edit by hand, or git moving the checkout."""
-    program = program_of(words)
-    arguments = [word for word in words[1:] if not word.startswith("-")]
     if program == "git":
         named = next((word for word in arguments if not _is_path(word)), "")
         return named in _GIT_MOVES or (named == "stash" and "list" not in arguments)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 MAX_READ = 96 << 10
 """Characters of an output that are looked at: its beginning and its end."""
 MAX_TAIL = 2000
 MAX_LINE = 240
 
+_GAP = "\n…\n"
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][AB012]|[=>78])")
 _WRAPPING = re.compile(
     r"\A(?:Error: )?(?:Exit code:? -?\d+\s*\n|Chunk ID: .*\n|Wall time: .*\n|Process (?:exited|running) with .*\n"
@@ -17,10 +19,14 @@ _WRAPPING = re.compile(
 _TRAILER = re.compile(r"\n*Command exited with code \d+\s*\Z")
 
 
+def clipped(text: str) -> str:
+    """Return an output whose middle is left out when it is long."""
+    return text if len(text) <= MAX_READ else f"{text[: MAX_READ // 3]}{_GAP}{text[len(_GAP) - 2 * MAX_READ // 3 :]}"
+
+
 def bare_output(text: str) -> str:
     """Return an output without colour codes and without the lines the agent's program put around it."""
-    if len(text) > MAX_READ:
-        text = f"{text[: MAX_READ // 3]}\n…\n{text[-2 * MAX_READ // 3 :]}"
+    text = clipped(text)
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     text = text.replace("\r\n", "\n")
@@ -31,50 +37,93 @@ def bare_output(text: str) -> str:
     return text
 
 
-_NOISE = re.compile(
+_NOISE = (
     r"^(?:npm warn\b|npm (?:error|ERR!)(?:$| (?:A complete log|path|location|(?:in )?workspace|command|code|errno))"
     r"|npm (?:error|ERR!) Lifecycle"
     r"|Debugger |Waiting for the debugger|\s*ELIFECYCLE|hint:|\s*at \S|FAIL$|[\s=─━_*-]*$|\s*\^+\s*$"
     r"|exit status \d+$|error: (?:script|Recipe|Process completed)|make(?:\[\d+\])?: |Node\.js v|\s*\d+ \|)"
 )
-_PATTERNS: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"\berror TS\d+:",
-        r"^error(?:\[E\d+\])?: ",
-        r"^(?:FAILED|ERROR) \S+(?:::| - )",
-        r"^\s*[1-9]\d* tests? failed",
-        r"^E {2,}\S",
-        r"^\s*--- FAIL: ",
-        r"^\(fail\) ",
-        r"^(?:\w+\.)*\w*(?:Error|Exception|Failure|Interrupt)\b(?:\s*\[[A-Z_]+\])?(?::|$)",
-        r"^\*\* \(\w*Error\)|^\s+\*\* \(\w+\)",
-        r"^thread '.*' panicked|^panic: ",
-        r"^(?:fatal|FATAL)\b|^CONFLICT |^ ! \[",
-        r"\S+:\d+(?::\d+)?:? (?:fatal )?(?:error|undefined|cannot)\b",
-        r"^\S+\.\w+:\d+:\d+: \S",
-        r"(?:command not found|No such file or directory|[Pp]ermission denied|not permitted|Connection refused)",
-        r"^\s*(?:[✗✖×❌]|not ok\b|FAIL\b)\s*\S",
-        r"(?i)^\W*error\b.*\S",
-        r"(?i)\b(?:failed|failure|cannot|can't|could not|unable to|refus(?:ed|ing)|denied)\b",
-        r"(?i)\b(?:not found|invalid|unknown|missing)\b",
-        r"(?i)\b(?:error|exception|timed out|timeout)\b",
-    )
+_PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("error ts",), r"\berror TS\d+:"),
+    (("error",), r"^error(?:\[E\d+\])?: "),
+    (("failed ", "error "), r"^(?:FAILED|ERROR) \S+(?:::| - )"),
+    ((" failed",), r"^\s*[1-9]\d* tests? failed"),
+    (("e  ",), r"^E {2,}\S"),
+    (("--- fail: ",), r"^\s*--- FAIL: "),
+    (("(fail) ",), r"^\(fail\) "),
+    (("error", "exception", "failure", "interrupt"),
+     r"^(?:\w+\.)*\w*(?:Error|Exception|Failure|Interrupt)\b(?:\s*\[[A-Z_]+\])?(?::|$)"),
+    (("** (",), r"^\*\* \(\w*Error\)|^\s+\*\* \(\w+\)"),
+    (("panic",), r"^thread '.*' panicked|^panic: "),
+    (("fatal", "conflict ", " ! ["), r"^(?:fatal|FATAL)\b|^CONFLICT |^ ! \["),
+    (("error", "undefined", "cannot"), r"\S+:\d+(?::\d+)?:? (?:fatal )?(?:error|undefined|cannot)\b"),
+    ((": ",), r"^\S+\.\w+:\d+:\d+: \S"),
+    (("command not found", "no such file", "ermission denied", "not permitted", "connection refused"),
+     r"(?:command not found|No such file or directory|[Pp]ermission denied|not permitted|Connection refused)"),
+    (("✗", "✖", "×", "❌", "not ok", "fail"), r"^\s*(?:[✗✖×❌]|not ok\b|FAIL\b)\s*\S"),
+    (("error",), r"(?i)^\W*error\b.*\S"),
+    (("fail", "cannot", "can't", "could not", "unable to", "refus", "denied"),
+     r"(?i)\b(?:failed|failure|cannot|can't|could not|unable to|refus(?:ed|ing)|denied)\b"),
+    (("not found", "invalid", "unknown", "missing"), r"(?i)\b(?:not found|invalid|unknown|missing)\b"),
+    (("error", "exception", "timed out", "timeout"), r"(?i)\b(?:error|exception|timed out|timeout)\b"),
 )  # fmt: skip
+"""What names a failure, the surest first: texts (in lower case) of which every match holds one, and the pattern."""
 
 
 def error_line(text: str) -> str:
     """Return the line of an output that best names the failure, at most 240 characters; empty for no output at all."""
-    lines = [line.rstrip() for line in text.split("\n") if line.strip()]
-    useful = [line for line in lines if not _NOISE.search(line)] or lines
+    lines = [line.rstrip() for line in text.split("\n") if line and not line.isspace()]
+    noise = compiled(_NOISE).match
+    useful = [line for line in lines if not noise(line)] or lines
     if not useful:
         return ""
-    trace = any(line.startswith("Traceback (most recent call last)") for line in useful)
-    for pattern in _PATTERNS:
-        for line in reversed(useful) if trace else useful:
-            if pattern.search(line[:2000]):
-                return one_line(line)
-    return one_line(useful[-1])
+    if "Traceback (most" in text and any(line.startswith("Traceback (most recent call last)") for line in useful):
+        useful.reverse()
+        last = useful[0]
+    else:
+        last = useful[-1]
+    lowered = text.lower()
+    for words, pattern in _PATTERNS:
+        present = [word for word in words if word in lowered]
+        if present:
+            found = _first(useful, present, compiled(pattern))
+            if found:
+                return one_line(found)
+    return one_line(last)
+
+
+def _first(lines: list[str], words: list[str], pattern: re.Pattern[str]) -> str:
+    for line in lines:
+        head = line[:2000]
+        lowered = head.lower()
+        for word in words:
+            if word in lowered:
+                if pattern.search(head):
+                    return line
+                break
+    return ""
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern when it is first needed: most sessions need few of them."""
+    return re.compile(pattern)
+
+
+def any_line(pattern: re.Pattern[str], words: tuple[str, ...], text: str) -> bool:
+    """Say whether the pattern, which never spans lines and needs one of the words, is found in the text."""
+    looked: set[int] = set()
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+            end = end if end >= 0 else len(text)
+            if start not in looked:
+                if pattern.search(text, start, end):
+                    return True
+                looked.add(start)
+            at = text.find(word, end)
+    return False
 
 
 def one_line(text: str, limit: int = MAX_LINE) -> str:

@@ -14,7 +14,7 @@ _REDIRECTION = re.compile(r"(?:\s+|(?<=\s))(?:[12&]?>{1,2}\s*(?:&[12-]|[^\s;|&<>
 _WRAPPER_ARGV = re.compile(r"^(?:/\S*/)?(?:ba|z|da)?sh$")
 
 
-_WORD = re.compile(r"""(?:[^\s'"\\]+|'[^']*'|"(?:[^"\\]|\\.)*"|\\.)+""", re.DOTALL)
+_WORD = re.compile(r"""\s+|(?:[^\s'"\\]+|'[^']*'|"(?:[^"\\]|\\.)*"|\\.)+""", re.DOTALL)
 _PIECE = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^'"\\]+)""", re.DOTALL)
 _IN_DOUBLE = re.compile(r"""\\(["\\])""")
 
@@ -23,19 +23,23 @@ def split_words(text: str) -> list[str] | None:
     """Return the words of a command as a POSIX shell quotes them, None for an unclosed quote. Faster than `shlex`."""
     if not ("'" in text or '"' in text or "\\" in text):
         return text.split()
-    words: list[str] = []
-    position = 0
-    for match in _WORD.finditer(text):
-        if text[position : match.start()].strip():
-            return None
-        position = match.end()
-        words.append(_unquoted(match[0]))
-    return None if text[position:].strip() else words
+    pieces = _WORD.findall(text)
+    if sum(map(len, pieces)) != len(text):
+        return None
+    return [_unquoted(piece) for piece in pieces if not piece.isspace()]
 
 
 def _unquoted(word: str) -> str:
     if not ("'" in word or '"' in word or "\\" in word):
         return word
+    mark = word[0]
+    if (
+        mark == word[-1]
+        and len(word) > 1
+        and word.count(mark) == 2
+        and (mark == "'" or (mark == '"' and "\\" not in word))
+    ):
+        return word[1:-1]
     pieces = []
     for single, double, escaped, plain in _PIECE.findall(word):
         pieces.append(_IN_DOUBLE.sub(r"\1", double) if double else single or escaped or plain)

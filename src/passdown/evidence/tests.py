@@ -5,21 +5,21 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from passdown.evidence.classify import is_masking
 from passdown.evidence.identity import identify
 from passdown.evidence.kinds import kind_of, program_of, words_of
-from passdown.evidence.output import bare_output
+from passdown.evidence.output import bare_output, clipped
 from passdown.evidence.places import Places
+from passdown.evidence.reports import Report, read_report
 from passdown.evidence.runs import Finished
 from passdown.model.evidence import CommandRun, RepositoryFacts, TestFacts
 from passdown.model.workbench import Workbench
 
-if TYPE_CHECKING:
-    from passdown.evidence.reports import Report
-
 MAX_WATCHED = 200
+MAX_UNREAD = 2_000_000
+"""Characters of output that wait to be read, of all test commands together."""
 Colour = Literal["green", "red", "error"]
 
 _PROSE_WORD = re.compile(r"[A-Za-z][a-z']*[.,;]?")
@@ -38,6 +38,22 @@ class Seen(NamedTuple):
     colour: Colour
     clock: int
     from_session: bool
+
+
+class _Unread(NamedTuple):
+    """The last run of one test command, whose output is read when it turns out to matter."""
+
+    run: CommandRun
+    output: str
+    masking: bool
+    clock: int
+    from_session: bool
+
+    def read(self) -> Seen | None:
+        """Read the output; None when it says nothing about the tests."""
+        report = read_report(bare_output(self.output))
+        colour = _colour(self.run, report, masking=self.masking)
+        return Seen(self.run, report, colour, self.clock, self.from_session) if colour is not None else None
 
 
 def is_relevant(path: str) -> bool:
@@ -101,7 +117,8 @@ class Tests:
     def __init__(self, criteria: Criteria, places: Places) -> None:
         self._criteria = criteria
         self.tokens = {identify(command, "", places).tokens: command for command in criteria.commands}
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, Seen | _Unread] = {}
+        self._unread = 0
         self._edit_clock = 0
         self._edit_at: int | None = None
 
@@ -116,19 +133,41 @@ class Tests:
         run = finished.run
         if not finished.state or (run.kind != "test" and run.tokens not in self.tokens):
             return
-        report = _report(finished.output)
-        colour = _colour(finished, report)
-        if colour is None:
+        if run.result in {"rejected", "running", "interrupted"}:
             return
-        self._seen.pop(key, None)
-        self._seen[key] = Seen(run, report, colour, clock, from_session)
+        masking = is_masking(finished.identity.parts)
+        unread = _Unread(run, clipped(finished.output), masking, clock, from_session)
+        if not masking or run.result != "ok":
+            self._keep(key, unread)
+        elif seen := unread.read():  # it may say nothing at all; then an earlier run still decides
+            self._keep(key, seen)
+
+    def _keep(self, key: str, seen: Seen | _Unread) -> None:
+        self._drop(key)
+        self._seen[key] = seen
+        if isinstance(seen, _Unread):
+            self._unread += len(seen.output)
         if len(self._seen) > MAX_WATCHED:
-            self._seen.pop(next(iter(self._seen)))
+            self._drop(next(iter(self._seen)))
+        if self._unread > MAX_UNREAD:
+            self._read_all()
+
+    def _drop(self, key: str) -> None:
+        gone = self._seen.pop(key, None)
+        if isinstance(gone, _Unread):
+            self._unread -= len(gone.output)
+
+    def _read_all(self) -> list[Seen]:
+        read = {key: seen.read() if isinstance(seen, _Unread) else seen for key, seen in self._seen.items()}
+        kept = {key: seen for key, seen in read.items() if seen is not None}
+        self._seen, self._unread = dict(kept), 0
+        return list(kept.values())
 
     def finish(self, repository: RepositoryFacts, accounted: dict[str, int | None]) -> TestFacts:
         """Return the state. `accounted` maps the files that sessions touched to when they last did."""
-        declared = [seen for seen in self._seen.values() if seen.run.tokens in self.tokens]
-        deciding = declared or _standing(list(self._seen.values()))
+        known = self._read_all()
+        declared = [seen for seen in known if seen.run.tokens in self.tokens]
+        deciding = declared or _standing(known)
         commands = self._criteria.commands or tuple(dict.fromkeys(seen.run.command for seen in deciding))[:10]
         if not deciding:
             manual = self._criteria.prose and not self._criteria.commands
@@ -166,27 +205,17 @@ class Tests:
         return True
 
 
-def _report(output: str) -> Report:
-    from passdown.evidence.reports import read_report  # its patterns cost more to compile than all others together
-
-    return read_report(bare_output(output))
-
-
 _RANK: dict[Colour, int] = {"green": 0, "error": 1, "red": 2}
 
 
-def _colour(finished: Finished, report: Report) -> Colour | None:
-    """Return what a run says about the tests; None for a run that says nothing."""
-    run = finished.run
-    if run.result in {"rejected", "running", "interrupted"}:
-        return None
+def _colour(run: CommandRun, report: Report, *, masking: bool) -> Colour | None:
+    """Return what a run says about the tests; None for a run that says nothing. `masking`: its exit code may lie."""
     if run.result in {"timeout", "unknown"} or (report.ran == 0 and run.kind == "test"):
         return "error"
     if run.result == "ok" and run.exit in {0, None} and not run.expected:
         if report.failed:
-            return "red" if is_masking(finished.identity.parts) else "green"
-        sure = report.ran is not None or not is_masking(finished.identity.parts)
-        return "green" if sure else None
+            return "red" if masking else "green"
+        return "green" if report.ran is not None or not masking else None
     if run.exit in {126, 127} or report.broken or (run.exit in {2, 3, 4, 5} and program_of(run.tokens) == "pytest"):
         return "error"
     return "red"
