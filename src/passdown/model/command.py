@@ -28,6 +28,9 @@ _WRAPPERS: dict[tuple[str, ...], tuple[frozenset[str], frozenset[str]]] = {
 """Each wrapper with the flags, and the options taking a value, that may stand between it and the command."""
 
 
+_FIRST_WORDS = frozenset(name[0] for name in _WRAPPERS)
+
+
 def _tokens(command: str) -> list[str]:
     if len(command) > MAX_TOKENISED:
         return [command]
@@ -41,6 +44,8 @@ def _tokens(command: str) -> list[str]:
 
 def _after_wrapper(tokens: list[str], start: int) -> int:
     """Return where the wrapped command begins, or `start` when no known wrapper stands there."""
+    if tokens[start] not in _FIRST_WORDS:
+        return start
     for name, (flags, valued) in _WRAPPERS.items():
         if tuple(tokens[start : start + len(name)]) != name:
             continue
