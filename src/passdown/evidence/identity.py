@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from passdown.evidence.kinds import FILTERS, Kind, look_at, program_of
 from passdown.evidence.places import Places
-from passdown.evidence.shell import Part, split_shell, split_words, unwrap_argv, without_redirections
+from passdown.evidence.shell import Part, split_shell, split_words, unwrap_argv, without_redirections, words_in
 from passdown.model.command import MAX_TOKENISED, command_text, normalize_command
 from passdown.model.identifier import content_id
 
@@ -64,7 +64,7 @@ def _parsed(text: str) -> _Parsed:
     main, moves = _without_setup(parts)
     main = _without_filters(main)
     bare = _joined(main) or text
-    tokens = _tokens(bare)
+    tokens = _tokens(main, bare)
     own = _is_own(look_at(main[0].text).words) if main else False
     return _Parsed(tuple(parts[:64]), moves, shorten(bare), tokens, _kind(main), own)
 
@@ -72,9 +72,24 @@ def _parsed(text: str) -> _Parsed:
 _parsed_before = lru_cache(maxsize=256)(_parsed)
 
 
-def _tokens(bare: str) -> tuple[str, ...]:
-    words = split_words(bare) if len(bare) <= MAX_TOKENISED else None
+def _tokens(main: list[Part], bare: str) -> tuple[str, ...]:
+    words = _words(main, bare) if len(bare) <= MAX_TOKENISED else None
     return normalize_command([bare] if words is None else words)
+
+
+def _words(main: list[Part], bare: str) -> list[str] | None:
+    """Return the words of the joined parts: those of each part, which were split before, and what joins them."""
+    words: list[str] = []
+    for part in main:
+        own = words_in(part.text)
+        if own is None:
+            return split_words(bare)
+        if words and part.before == ";":
+            words[-1] += ";"
+        elif words:
+            words.append(part.before)
+        words += own
+    return words or split_words(bare)
 
 
 def is_own(command: str, places: Places) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from passdown.evidence.shell import split_words, without_redirections
+from passdown.evidence.shell import without_redirections, words_in
 from passdown.model.command import normalize_command
 
 Kind = Literal["test", "build", "lint", "vcs", "edit", "search", "other"]
@@ -67,6 +67,9 @@ _BUILD_WORD = re.compile(
     r"(?:build|compile|install|ci|add|i|package|bundle|deps\.get|sync|restore|assemble|generate)(?:[:_\-].*)?"
 )
 _TEST_FILE = re.compile(r"(?:.*/)?(?:run_?)?tests?(?:[_-]\w+)?\.(?:py|sh|js|mjs|ts|rb|pl)|(?:.*/)?\w+_test\.(?:py|rb)")
+_IN_PLACE = re.compile(r"-[a-z]*i")
+_PYTHON = re.compile(r"python[\d.]*")
+_INTERPRETERS = _table("py bash sh ruby tsx ts-node perl")
 _PREFIXES = frozenset({"sudo", "nice", "nohup", "stdbuf", "xvfb-run", "bundle", "exec", "time", "caffeinate"})
 _LEADING = _PREFIXES | {"timeout", "gtimeout", "xargs"}
 _GIT_READS = _table(
@@ -111,7 +114,7 @@ def words_of(text: str) -> tuple[str, ...]:
     Only the beginning of a long command is looked at.
     """
     text = without_redirections(text[:MAX_LOOKED_AT])
-    words = list(normalize_command(split_words(text) or text.split()))
+    words = list(normalize_command(list(words_in(text) or text.split())))
     for _ in range(4):
         if not words or words[0] not in _LEADING:
             break
@@ -142,7 +145,7 @@ def program_of(words: Sequence[str]) -> str:
     name = words[0]
     if not name.isalpha():
         name = name.rstrip("/").rpartition("/")[2].rpartition("\\")[2].removesuffix(".exe").removesuffix(".cmd")
-    if len(words) > 2 and words[1] == "-m" and re.fullmatch(r"python[\d.]*|py", name):
+    if len(words) > 2 and words[1] == "-m" and (name == "py" or _PYTHON.fullmatch(name)):
         return words[2]
     return name
 
@@ -165,11 +168,15 @@ def _kind(program: str, words: Sequence[str], arguments: list[str]) -> Kind:
             return "build"
     if program in _VCS:
         return "search" if program == "git" and arguments[:1] == ["grep"] else "vcs"
-    if program in _EDIT or (program in {"sed", "perl"} and any(re.match(r"-[a-z]*i", word) for word in words[1:])):
+    if program in _EDIT or (program in {"sed", "perl"} and _in_place(words)):
         return "edit"
     if program in _BUILD or (program in {"uv", "next", "npm", "pnpm", "yarn"} and _builds(arguments)):
         return "build"
     return "search" if program in _SEARCH else "other"
+
+
+def _in_place(words: Sequence[str]) -> bool:
+    return any(word[:1] == "-" and _IN_PLACE.match(word) for word in words[1:])
 
 
 def _builds(arguments: list[str]) -> bool:
@@ -198,7 +205,7 @@ def _is_test(program: str, words: Sequence[str], arguments: list[str]) -> bool:
         return _names_test(arguments, words)
     if program in {"manage.py", "django"} or (len(words) > 1 and words[1].endswith("manage.py")):
         return "test" in arguments
-    if re.fullmatch(r"python[\d.]*|py|bash|sh|ruby|tsx|ts-node|perl", program):
+    if program in _INTERPRETERS or _PYTHON.fullmatch(program):
         return bool(arguments) and bool(_TEST_FILE.fullmatch(arguments[0]))
     return bool(words) and bool(_TEST_FILE.fullmatch(words[0]))
 
@@ -218,7 +225,7 @@ def _reads(program: str, words: Sequence[str], arguments: list[str]) -> bool:
     if program == "gh":
         return any(word in _GH_READS for word in arguments[:2])
     if program == "sed":
-        return not any(re.match(r"-[a-z]*i", word) for word in words[1:])
+        return not _in_place(words)
     return program in READERS or program in {"bd", "docker", "kubectl", "journalctl", "tmux"}
 
 
@@ -231,6 +238,4 @@ def _moves(program: str, words: Sequence[str], arguments: list[str]) -> bool:
     if program == "git":
         named = next((word for word in arguments if not _is_path(word)), "")
         return named in _GIT_MOVES or (named == "stash" and "list" not in arguments)
-    return program in {"mv", "rm", "patch"} or (
-        program in {"sed", "perl"} and any(re.match(r"-[a-z]*i", word) for word in words[1:])
-    )
+    return program in {"mv", "rm", "patch"} or (program in {"sed", "perl"} and _in_place(words))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 MAX_PATH = 4096
+MAX_FOLDERS = 256
 
 _DRIVE = re.compile(r"^([A-Za-z]):[/\\]")
 _MSYS = re.compile(r"^/([A-Za-z])/(?=[^/])")
@@ -36,6 +38,14 @@ def _folded(path: str) -> str:
     return path.lower() if path[1:3] == ":/" else path
 
 
+@lru_cache(maxsize=256)
+def _absolute(path: str, cwd: str) -> str:
+    path = posix_path(path)
+    if not is_absolute(path):
+        path = posixpath.join(posix_path(cwd), path)
+    return posixpath.normpath(path) if path else ""
+
+
 class Places:
     """The absolute roots that all mean this repository: its own, its worktrees', and the roots of its sessions.
 
@@ -46,6 +56,7 @@ class Places:
     def __init__(self, root: str, worktrees: Iterable[str] = ()) -> None:
         self._name = posix_path(root).rstrip("/").rpartition("/")[2]
         self._roots: list[str] = []
+        self._folders: dict[str, str] = {}
         for path in (root, *worktrees):
             self._add(path)
 
@@ -59,6 +70,7 @@ class Places:
         if clean and clean not in {"/", "."} and clean not in self._roots and len(self._roots) < 64:
             self._roots.append(clean)
             self._roots.sort(key=len, reverse=True)
+            self._folders.clear()
 
     def learn(self, cwd: str) -> None:
         """Take note of a session's working directory: a root of its own unless it lies inside a known one."""
@@ -81,10 +93,7 @@ class Places:
 
     def absolute(self, path: str, cwd: str) -> str:
         """Return a path joined to the directory it is relative to, without `..` and `.`."""
-        path = posix_path(path[:MAX_PATH])
-        if not is_absolute(path):
-            path = posixpath.join(posix_path(cwd[:MAX_PATH]), path)
-        return posixpath.normpath(path) if path else ""
+        return _absolute(path[:MAX_PATH], cwd[:MAX_PATH])
 
     def relative(self, path: str, cwd: str = "") -> str | None:
         """Return the repository-relative form, empty for the root itself, None for a path outside the repository."""
@@ -103,5 +112,10 @@ class Places:
         """Return a working directory for display and identity: relative, or its last part when it lies outside."""
         if not cwd:
             return ""
-        inside = self.relative(cwd)
-        return f"(outside)/{posix_path(cwd).rstrip('/').rpartition('/')[2]}" if inside is None else inside
+        known = self._folders.get(cwd)
+        if known is None:
+            inside = self.relative(cwd)
+            known = f"(outside)/{posix_path(cwd).rstrip('/').rpartition('/')[2]}" if inside is None else inside
+            if len(self._folders) < MAX_FOLDERS and len(cwd) <= MAX_PATH:
+                self._folders[cwd] = known
+        return known

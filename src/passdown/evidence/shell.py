@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 MAX_SCANNED = 16_384
@@ -26,12 +27,21 @@ def split_words(text: str) -> list[str] | None:
     pieces = _WORD.findall(text)
     if sum(map(len, pieces)) != len(text):
         return None
-    return [_unquoted(piece) for piece in pieces if not piece.isspace()]
+    return [
+        _unquoted(piece) if "'" in piece or '"' in piece or "\\" in piece else piece
+        for piece in pieces
+        if not piece.isspace()
+    ]
+
+
+@lru_cache(maxsize=128)
+def words_in(text: str) -> tuple[str, ...] | None:
+    """Return what `split_words` does; each command is looked at several times."""
+    words = split_words(text)
+    return None if words is None else tuple(words)
 
 
 def _unquoted(word: str) -> str:
-    if not ("'" in word or '"' in word or "\\" in word):
-        return word
     mark = word[0]
     if (
         mark == word[-1]
