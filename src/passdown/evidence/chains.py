@@ -126,7 +126,7 @@ class Chains:
 
     def _worth(self, key: str, stretches: dict[int, Stretch]) -> int:
         last = next(reversed(stretches.values()))
-        failed = any(stretch.failures for stretch in stretches.values())
+        failed = last.failures or (len(stretches) > 1 and any(stretch.failures for stretch in stretches.values()))
         still = last.state is None or is_failure(last.state)
         return (4 if self._fixed.get(key) else 0) + (2 if failed and still else 1 if failed else 0)
 

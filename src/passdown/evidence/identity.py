@@ -61,12 +61,23 @@ def identify(command: str, cwd: str, places: Places, argv: tuple[str, ...] = ())
 
 def _parsed(text: str) -> _Parsed:
     parts = split_shell(text)
+    if len(parts) == 1 and len(text) <= MAX_CACHED:
+        return _parsed_one(text, parts[0])
     main, moves = _without_setup(parts)
     main = _without_filters(main)
     bare = _joined(main) or text
     tokens = _tokens(main, bare)
     own = _is_own(look_at(main[0].text).words) if main else False
     return _Parsed(tuple(parts[:64]), moves, shorten(bare), tokens, _kind(main), own)
+
+
+def _parsed_one(text: str, part: Part) -> _Parsed:
+    """The same for one simple command, as most are."""
+    look = look_at(part.text)
+    bare = (part.text if look.reader else without_redirections(part.text)) or text
+    words = words_in(bare)
+    tokens = normalize_command([bare] if words is None else list(words))
+    return _Parsed((part,), (), shorten(bare), tokens, look.kind, _is_own(look.words))
 
 
 _parsed_before = lru_cache(maxsize=256)(_parsed)

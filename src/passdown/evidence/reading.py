@@ -66,22 +66,29 @@ class Reading:
 
     def take(self, event: AnyEvent) -> None:
         """Hand one event to the stages."""
-        if isinstance(event, SessionEnd):
-            self.records += event.records
-            return
-        if isinstance(event, Unknown):
-            self.unknown += 1
-            return
-        if event.copied and not isinstance(event, SessionStart):
-            return
-        if event.at is not None and 0 < event.at < LATEST:
-            self.first = event.at if self.first is None else min(self.first, event.at)
-            self.last = event.at if self.last is None else max(self.last, event.at)
         handler = _HANDLERS.get(type(event))
+        if handler is None and self._uncounted(event):
+            return
+        if event.copied and handler is not Reading._start:
+            return
+        at = event.at
+        if at is not None and 0 < at < LATEST:
+            if self.first is None or at < self.first:
+                self.first = at
+            if self.last is None or at > self.last:
+                self.last = at
         if handler is not None:
             handler(self, event)
-        elif self.all.counts(event.at):
+        elif self.all.counts(at):
             self.events += 1
+
+    def _uncounted(self, event: AnyEvent) -> bool:
+        """Take what is no event of the session itself: the log's end, and records in no known form."""
+        if isinstance(event, SessionEnd):
+            self.records += event.records
+            return True
+        self.unknown += isinstance(event, Unknown)
+        return isinstance(event, Unknown)
 
     def _used(self, event: AnyEvent) -> None:
         self.events += 1
@@ -126,8 +133,7 @@ class Reading:
 
     def _remember(self, event: ToolCall) -> None:
         what = event.command if event.action == "run" else " ".join((event.tool, *event.paths[:2]))
-        self.latest_call = one_line(what, 200)
-        self.calls[event.call_id] = self.latest_call
+        self.latest_call = self.calls[event.call_id] = what[:800]
         if len(self.calls) > MAX_CALLS:
             self.calls.pop(next(iter(self.calls)))
 
@@ -139,7 +145,7 @@ class Reading:
     def _result(self, event: ToolResult) -> None:
         self.said = ""
         what = self.calls.pop(event.call_id, "")
-        if event.outcome in {"rejected", "interrupted"} and what and self.all.counts(event.at):
+        if event.outcome in {"rejected", "interrupted"} and what.strip() and self.all.counts(event.at):
             self._refused(event, what)
         edited = self.all.touches.result(event)
         if edited is not None:
@@ -155,7 +161,7 @@ class Reading:
             return
         reason = event.reason.strip()[:600]
         self.all.words.rejection(
-            Rejection(what=what, kind=kind, reason=reason, at=event.at, source=self._source(event))
+            Rejection(what=one_line(what, 200), kind=kind, reason=reason, at=event.at, source=self._source(event))
         )
         self._used(event)
         self.just_refused = True
@@ -195,10 +201,10 @@ class Reading:
         if not self.all.counts(event.at) or self.just_refused:
             self.just_refused = False
             return
-        what = self.latest_call if event.during_tool and self.latest_call else "the agent's answer"
+        what = one_line(self.latest_call, 200) if event.during_tool else ""
         self.all.words.rejection(
             Rejection(
-                what=what,
+                what=what or "the agent's answer",
                 kind="interrupted",
                 reason=event.reason.strip()[:600],
                 at=event.at,
