@@ -22,6 +22,10 @@ layers:
 goldens:
     PASSDOWN_UPDATE_GOLDENS=1 .venv/bin/pytest tests/packet
 
+# Renew the README's excerpt of what the demonstration prints.
+readme:
+    .venv/bin/python .ci/readme.py update
+
 # Speed and memory as ratios to a bare decode of the same bytes.
 bench *ARGS:
     .venv/bin/python -m benchmarks {{ARGS}}

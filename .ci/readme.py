@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+LINES = 24
 
 
 def blocks() -> list[str]:
@@ -35,8 +36,22 @@ def run_all(commands: list[str]) -> None:
                 sys.exit(f"exit {done.returncode}\n{done.stdout.decode(errors='replace')}")
 
 
+def show_demo() -> None:
+    """Put the beginning of what the demonstration prints now between the README's marks."""
+    with tempfile.TemporaryDirectory() as place:
+        argv = [sys.executable, "-m", "passdown", "demo", "--folder", f"{place}/demo"]
+        printed = subprocess.run(argv, capture_output=True, check=True, text=True).stdout.splitlines(keepends=True)
+    excerpt = "".join(printed[:LINES]).rstrip("\n")
+    path = ROOT / "README.md"
+    marked = re.compile(r"(?<=<!-- demo:begin -->\n).*(?=<!-- demo:end -->)", re.DOTALL)
+    path.write_text(marked.sub(lambda _: f"```markdown\n{excerpt}\n```\n", path.read_text("utf-8")), "utf-8")
+
+
 def main() -> None:
-    """`demo` and `tests` print a set-up command, `run` runs every other line."""
+    """`demo` and `tests` print a set-up command, `run` runs every other line, `update` renews the excerpt."""
+    if sys.argv[1] == "update":
+        show_demo()
+        return
     setup = [block for block in blocks() if "pip install" in block]
     if len(setup) != 2:
         sys.exit(f"the README must have exactly two set-up commands, it has {len(setup)}")

@@ -51,6 +51,7 @@ class Gathered(Struct, frozen=True, kw_only=True):
     config: Config
     repository: RepositoryFacts
     evidence: Evidence
+    tracked: frozenset[str] = frozenset()
     topic: str = ""
     previous: Packet | None = None
     previous_path: Path | None = None
@@ -90,7 +91,8 @@ def gather(folder: Path, options: Options) -> Gathered:
         repository = _snapshot(root, config, anchor)
     since = anchor.since(root, repository, selection.primary)
     selection = _select(found, repository, options, since)
-    workbench = load_workbench(root, config, tracked=tracked_paths(root))
+    tracked = tracked_paths(root)
+    workbench = load_workbench(root, config, tracked=tracked)
     evidence = collect_evidence(
         repository,
         workbench,
@@ -104,6 +106,7 @@ def gather(folder: Path, options: Options) -> Gathered:
         config=config,
         repository=repository,
         evidence=evidence,
+        tracked=tracked,
         topic=topic,
         previous=packet,
         previous_path=previous.path if previous else None,

@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 
 from passdown import __version__
 from passdown.handoff.gather import Gathered, Options, gather
+from passdown.handoff.path_facts import path_facts
 from passdown.io.files import join_inside, lock, write_files
 from passdown.model.finding import Finding
 from passdown.model.packet import Packet, Producer
@@ -89,6 +90,7 @@ def draft_from(gathered: Gathered, options: Options) -> Draft:
         redactor=redactor,
         strict_assumptions=config.strict_assumptions,
         next_action=options.next_action,
+        paths=path_facts(gathered.root, gathered.tracked),
     )
     packet = structs.replace(packet, producer=Producer(version=__version__))
     same_as = None

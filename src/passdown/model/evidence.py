@@ -17,14 +17,15 @@ Basis = Literal["observed", "derived", "declared"]
 class Check(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A claim's own test, out of a closed set that passdown evaluates itself, without running anything.
 
-    `subject` is what is tested (a ref, path, tool, name or command), `expect` the value it must have.
+    `subject` is what is tested (a ref, path, tool, name or command), `expect` the value it must have. An empty
+    `subject` means the own path or id of the item the check stands with, an empty `expect` its own sha256.
     """
 
     kind: Literal[
         "ref_at", "is_ancestor", "blob_at_path", "path_exists", "path_absent", "stash_exists", "artifact_hash",
         "tool_version", "env_name_set", "test_outcome_recorded",
     ]  # fmt: skip
-    subject: str
+    subject: str = ""
     expect: str = ""
 
 

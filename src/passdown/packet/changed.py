@@ -70,9 +70,9 @@ def by_folder(paths: list[str], into: dict[str, int] | None = None) -> dict[str,
 def _from_git(change: Change, claimed: bool) -> ChangedFile:
     check = None
     if change.status == "D":
-        check = Check(kind="path_absent", subject=change.path)
+        check = Check(kind="path_absent")
     elif change.blob:
-        check = Check(kind="blob_at_path", subject=change.path, expect=change.blob)
+        check = Check(kind="blob_at_path", expect=change.blob)
     return ChangedFile(
         path=change.path,
         status=change.status,

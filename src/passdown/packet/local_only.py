@@ -18,7 +18,7 @@ def list_local_only(context: Context) -> tuple[LocalOnly, dict[str, int]]:
         stashes=[
             StashLine(
                 id=stash.id, subject=stash.subject, noted=stash.noted,
-                check=Check(kind="stash_exists", subject=stash.id),
+                check=Check(kind="stash_exists"),
             )
             for stash in repository.stashes[: room["stashes"]]
         ],

@@ -77,14 +77,12 @@ def _known(context: Context, path: str, why: str, *, required: bool = False) -> 
     item = _item(target, fact.sha256, fact.bytes, why, required=required, tracked=fact.tracked)
     blob = next((c.blob for c in context.evidence.repository.changes if c.path == target and c.blob), "")
     if not fact.sha256 and blob:
-        item = structs.replace(item, check=Check(kind="blob_at_path", subject=target, expect=blob))
+        item = structs.replace(item, check=Check(kind="blob_at_path", expect=blob))
     yield item
 
 
 def _item(path: str, sha256: str, size: int, why: str, *, required: bool, tracked: bool) -> PrereqArtifact:
-    check = (
-        Check(kind="artifact_hash", subject=path, expect=sha256) if sha256 else Check(kind="path_exists", subject=path)
-    )
+    check = Check(kind="artifact_hash") if sha256 else Check(kind="path_exists")
     mode: Literal["full", "range"] = "range" if size > _LARGE else "full"
     return PrereqArtifact(
         path=path, sha256=sha256, bytes=size, why=why, mode=mode, required=required, tracked=tracked, check=check

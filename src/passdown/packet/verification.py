@@ -63,5 +63,5 @@ def _receipt(
         verdict=verdict,
         head=head if re.fullmatch(r"[0-9a-f]{7,64}", head) else "",
         stale=is_stale(context, head),
-        check=Check(kind="artifact_hash", subject=path, expect=sha256) if path and sha256 else None,
+        check=Check(kind="artifact_hash") if path and sha256 else None,
     )
