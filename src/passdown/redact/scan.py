@@ -31,12 +31,10 @@ _LOWER = {code: code + 32 for code in range(65, 91)}
 
 
 class _Row(NamedTuple):
-    """A rule made ready: the earlier its rank, the more telling its kind."""
+    """A rule and its rank in the table. Its expressions are compiled when its anchor first turns up in a text."""
 
     rank: int
     rule: Rule
-    pattern: re.Pattern[str]
-    more: re.Pattern[str] | None
 
 
 class Redactor:
@@ -188,16 +186,17 @@ def _line_spans(text: str) -> Iterator[Span]:
 def _span_of(row: _Row, text: str, anchor: int) -> Span | None:
     """What the rule finds at the anchor; of no kind when it has the shape but is no secret."""
     rule = row.rule
+    pattern, more = _compiled(rule)
     for back in rule.back:
-        found = row.pattern.match(text, anchor - back) if anchor >= back else None
+        found = pattern.match(text, anchor - back) if anchor >= back else None
         if found is None:
             continue
-        group = "s" if "s" in row.pattern.groupindex else 0
+        group = "s" if "s" in pattern.groupindex else 0
         start, end = found.span(group)
         body = found["s"] if group else found[0] if rule.head else found["body"]
         if not _is_real(rule, body, found[0], text, anchor):
             return Span(start, end, "")
-        if row.more is not None and group == 0 and (rest := row.more.match(text, end)):
+        if more is not None and group == 0 and (rest := more.match(text, end)):
             end = rest.end()
         return Span(start, end, rule.kind, row.rank)
     return None
@@ -238,7 +237,7 @@ def _tables() -> tuple[tuple[re.Pattern[str], ...], dict[str, list[_Row]], re.Pa
     """The searches for all anchors, the rules behind each, and the search for telling words; built on first use."""
     anchors = {anchor for rule in RULES for anchor in rule.anchors}
     shortest = {a for a in anchors if not any(a != b and a.startswith(b) for b in anchors)}
-    rows = [_compiled(rank, rule) for rank, rule in enumerate(RULES)]
+    rows = [_Row(rank, rule) for rank, rule in enumerate(RULES)]
     rules = {a: [row for row in rows if any(own.startswith(a) for own in row.rule.anchors)] for a in shortest}
     words = {w for w in CONTEXT_WORDS if not any(w != v and w.startswith(v) for v in CONTEXT_WORDS)}
     return tuple(_searches(shortest)), rules, re.compile(_trie(words))
@@ -252,12 +251,13 @@ def _searches(anchors: set[str]) -> Iterator[re.Pattern[str]]:
     yield re.compile(_trie(anchor for anchor in anchors if anchor[0] not in small))
 
 
-def _compiled(rank: int, rule: Rule) -> _Row:
+@cache
+def _compiled(rule: Rule) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
     first = (rule.head or rule.anchors[0])[0]
     boundary = _BOUNDARY if rule.head or first.isalnum() else ""
     prefix = "|".join(re.escape(anchor) for anchor in sorted(rule.anchors, reverse=True))
     pattern = re.compile(f"{boundary}{rule.head}(?:{prefix})(?P<body>{rule.tail})", re.ASCII)
-    return _Row(rank, rule, pattern, re.compile(f"{rule.more}+") if rule.more else None)
+    return pattern, re.compile(f"{rule.more}+") if rule.more else None
 
 
 def _trie(literals: Iterable[str]) -> str:
