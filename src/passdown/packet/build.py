@@ -16,6 +16,7 @@ from passdown.packet.context import Context
 from passdown.packet.draft import draft_packet
 from passdown.packet.identity import derived_session_id, packet_id
 from passdown.packet.paths import PathFacts, path_lookup
+from passdown.packet.runs import with_red_ends
 from passdown.redact.scan import Redactor
 
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -42,6 +43,7 @@ def build_packet(
     Raises `NextActionError` when `next_action` is vague, or a final packet has none; `NoEvidenceError` when a final
     packet's project has a contract or board but no verification report.
     """
+    evidence = with_red_ends(evidence)
     redactor = redactor or Redactor(folders=dict.fromkeys(evidence.roots, "."))
     context = Context(
         evidence=evidence,
