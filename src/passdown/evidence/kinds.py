@@ -49,6 +49,7 @@ _BUILD = _table(
 )
 _EDIT = _table("mv rm cp mkdir rmdir touch tee patch truncate chmod chown ln install dd rsync")
 _SEARCH = _table("grep egrep fgrep rg ag ack find fd ls tree cat head tail sed awk jq wc nl less more stat which")
+_LOOKING = _SEARCH - {"sed"}
 _VCS = _table("git gh hub glab jj hg svn")
 
 _RUNNERS = _table(
@@ -156,6 +157,8 @@ def kind_of(words: Sequence[str]) -> Kind:
 
 
 def _kind(program: str, words: Sequence[str], arguments: list[str]) -> Kind:
+    if program in _LOOKING and not (len(words) > 1 and words[1].endswith("manage.py")):
+        return "search"
     if _is_test(program, words, arguments):
         return "test"
     if program in _LINT or (program == "git" and "--check" in words):
