@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from passdown.evidence.kinds import look_at, program_of
+from passdown.evidence.output import compiled
 from passdown.evidence.shell import Part, has_pipefail
 
 _SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "zgrep"})
@@ -28,18 +28,16 @@ _GIT = {
     "config": {1}, "check-ignore": {1}, "merge-base": {1}, "show-ref": {1}, "ls-remote": {2}, "symbolic-ref": {1},
     "grep": {1}, "cat-file": {1, 128}, "ls-files": {1},
 }  # fmt: skip
-_SHELL_ERROR = re.compile(
+_SHELL_ERROR = (
     r"^(?:\(eval\):\d+: |(?:/\S*/)?(?:ba|z|da)?sh: ?(?:line )?\d*:? ?)?"
     r"(?P<tool>rg|[ef]?grep|ag|ack|ls|cat|sed|head|tail|find|fatal|error|usage|zsh|bash|sh|jq|awk|wc|stat|tree|lsd):"
 )
-_MISSING = re.compile(
+_MISSING = (
     r"(?:(?P<quoted>['‘\"][^'’\"]+['’\"])|(?P<bare>[^\s:'\"]+))"
     r"(?:: No such file or directory|: IO error for operation on| \(os error 2\))"
 )
-_NOT_THERE = re.compile(r"No such file or directory|no matches found|[Nn]ot a directory|os error 2")
-_VALUED = re.compile(
-    r"-(?:g|e|f|A|B|C|m|t|T|-glob|-type|-regexp|-include|-exclude|-exclude-dir|-max-count|-after-context)$"
-)
+_NOT_THERE = r"No such file or directory|no matches found|[Nn]ot a directory|os error 2"
+_VALUED = r"-(?:g|e|f|A|B|C|m|t|T|-glob|-type|-regexp|-include|-exclude|-exclude-dir|-max-count|-after-context)$"
 
 
 def is_answer(parts: Sequence[Part], exit_code: int | None, text: str) -> bool:
@@ -59,7 +57,7 @@ def is_answer(parts: Sequence[Part], exit_code: int | None, text: str) -> bool:
     if not candidates:
         return False
     lines = [line for line in text.split("\n") if line and not line.isspace()]
-    errors = [line for line in lines if _SHELL_ERROR.match(line)]
+    errors = [line for line in lines if compiled(_SHELL_ERROR).match(line)]
     return any(_answers(words, exit_code, lines, errors) for words in reversed(candidates)) and not any(
         _fails(look.words, lines, errors) for look in last
     )
@@ -91,10 +89,10 @@ def _answers(words: Sequence[str], exit_code: int | None, lines: list[str], erro
     exit_code = 1 if exit_code is None else exit_code
     if program in _SEARCHES:
         if exit_code in {1, 123}:
-            return not errors or all(_NOT_THERE.search(line) for line in errors)
+            return not errors or all(compiled(_NOT_THERE).search(line) for line in errors)
         return bool(errors) and _partly_missing(words, lines, errors)
     if program in _LISTINGS:
-        return not errors or all(_NOT_THERE.search(line) for line in errors)
+        return not errors or all(compiled(_NOT_THERE).search(line) for line in errors)
     if program == "git":
         return exit_code in _git_exits(words)
     if program in _SUBCOMMANDS and any(word in _SUBCOMMANDS[program] for word in words[1:3]):
@@ -107,7 +105,7 @@ def _answers(words: Sequence[str], exit_code: int | None, lines: list[str], erro
 def _fails(words: Sequence[str], lines: list[str], errors: list[str]) -> bool:
     """Say whether a reader among the commands complains about the very thing it was to read."""
     program = program_of(words)
-    own = [line for line in errors if (match := _SHELL_ERROR.match(line)) and match["tool"] == program]
+    own = [line for line in errors if (match := compiled(_SHELL_ERROR).match(line)) and match["tool"] == program]
     if program in _LISTINGS:
         return False
     if program in _SEARCHES:
@@ -117,12 +115,16 @@ def _fails(words: Sequence[str], lines: list[str], errors: list[str]) -> bool:
 
 def _partly_missing(words: Sequence[str], lines: list[str], errors: list[str]) -> bool:
     """Say whether a search only missed some of the paths it was given, or found matches all the same."""
-    if not all(_NOT_THERE.search(line) for line in errors):
+    if not all(compiled(_NOT_THERE).search(line) for line in errors):
         return False
     if len(lines) > len(errors):
         return True
     given = search_paths(words)
-    missing = {(match["quoted"] or match["bare"]).strip("'‘’\"") for line in errors if (match := _MISSING.search(line))}
+    missing = {
+        (match["quoted"] or match["bare"]).strip("'‘’\"")
+        for line in errors
+        if (match := compiled(_MISSING).search(line))
+    }
     return bool([path for path in given if path not in missing]) and bool(missing)
 
 
@@ -134,7 +136,7 @@ def search_paths(words: Sequence[str]) -> list[str]:
         if skip:
             skip = False
         elif word.startswith("-") and word != "-":
-            skip = bool(_VALUED.match(word))
+            skip = bool(compiled(_VALUED).match(word))
         else:
             rest.append(word)
     return rest if any(word in {"-e", "--regexp", "--files"} for word in words) else rest[1:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 
-from passdown.evidence.output import one_line
+from passdown.evidence.output import compiled, one_line
 from passdown.model.evidence import Directive, Rejection, Source, Statement
 from passdown.model.session import AssistantMessage, Compaction, UserMessage
 
@@ -155,36 +155,35 @@ class Words:
         return Statement(text=step, by="agent", at=event.at, cut=cut, source=source) if step else None
 
 
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_SENTENCE = re.compile(r"(?<=[.!?。！？])(?<!\d\.)\s+|\n+")
-_MARKUP = re.compile(r"^\s*(?:[-*+•]\s+|\d+[.)]\s+|#{1,6}\s+|>\s+|\[[ xX]\]\s+)*")
-_NEXT = re.compile(
+_FENCE = r"(?s)```.*?(?:```|\Z)"
+_SENTENCE = r"(?<=[.!?。！？])(?<!\d\.)\s+|\n+"
+_MARKUP = r"^\s*(?:[-*+•]\s+|\d+[.)]\s+|#{1,6}\s+|>\s+|\[[ xX]\]\s+)*"
+_NEXT = (
     r"(?i)^(?:\W*)(?:the )?(?:next(?: steps?| up| action| thing)?\b|remaining\b|still (?:to do|open|needed)\b|to ?do\b"
     r"|下一步|接下来)"
 )
-_WILL = re.compile(
+_WILL = (
     r"(?i)^(?:\W*)(?:(?:now|then|so|ok(?:ay)?|first|good|great|perfect)[,!.]?\s+)?(?:now\s+)?"
     r"(?:i(?:'|’)?ll\b|i will\b|i(?:'|’)m (?:now )?(?:going to|\w+ing)\b|i am (?:now )?(?:going to|\w+ing)\b|let me\b"
     r"|let(?:'|’)s\b|i need to\b|i should\b|we (?:need|should|can now)\b|i(?:'|’)m going\b|我(?:来|将|现在|接下来))"
 )
-_INLINE = re.compile(
-    r"(?i)\b(?:next(?:,| i(?:'|’)?ll| i will)|i(?:'|’)ll\b|i will\b|let me\b|going to\b|now i(?:'|’)m\b)"
-)
+_INLINE = r"(?i)\b(?:next(?:,| i(?:'|’)?ll| i will)|i(?:'|’)ll\b|i will\b|let me\b|going to\b|now i(?:'|’)m\b)"
 
 
 def next_step(text: str) -> tuple[str, int]:
     """Return the sentence that says what comes next, else the last paragraph's first one; and what was cut off it."""
-    clean = _FENCE.sub("\n", text)
-    sentences = [stripped for piece in _SENTENCE.split(clean) if (stripped := _plain(piece))]
+    clean = compiled(_FENCE).sub("\n", text)
+    sentences = [stripped for piece in compiled(_SENTENCE).split(clean) if (stripped := _plain(piece))]
     if not sentences:
         return "", 0
-    for pattern, search in ((_NEXT, False), (_WILL, False), (_INLINE, True)):
+    for phrase, search in ((_NEXT, False), (_WILL, False), (_INLINE, True)):
+        pattern = compiled(phrase)
         for index in range(len(sentences) - 1, -1, -1):
             found = pattern.search(sentences[index]) if search else pattern.match(sentences[index])
             if found:
                 return _capped(_with_item(sentences, index))
     for paragraph in reversed(re.split(r"\n\s*\n", clean)):
-        for piece in _SENTENCE.split(paragraph):
+        for piece in compiled(_SENTENCE).split(paragraph):
             sentence = _plain(piece)
             if _says_something(sentence):
                 return _capped(sentence)
@@ -199,7 +198,7 @@ def _says_something(sentence: str) -> bool:
 
 
 def _plain(piece: str) -> str:
-    return _MARKUP.sub("", piece).strip().strip("*_").strip()
+    return compiled(_MARKUP).sub("", piece).strip().strip("*_").strip()
 
 
 def _with_item(sentences: list[str], index: int) -> str:
