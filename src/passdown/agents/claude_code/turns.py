@@ -23,6 +23,9 @@ _NOT_A_PROMPT = ("[Request interrupted", "<")
 _SOUGHT = 16
 """Parents looked for in the whole file; one more that lies far off is read as if it were the row before."""
 
+_NEARBY = 2 * CHUNK
+"""Bytes before a stretch of the log that are kept to search for parents in."""
+
 _BUDGET = 1 << 28
 """Bytes that may be searched for parents nearby, so that no log makes the search quadratic."""
 
@@ -77,22 +80,30 @@ def taken_back(path: Path) -> list[tuple[int, int]]:
 
 
 def _windows(path: Path) -> Iterator[_Window]:
+    """Yield the log in stretches of whole lines; one longer than the reader takes is left out here as well."""
     with open_log(path) as stream:
         left = stream.seek(0, io.SEEK_END) if path.suffix != ".zst" else 1 << 62
         stream.seek(0)
-        carry, before, offset = b"", b"", 0
+        parts: list[bytes] = []
+        before, offset, held, skipping = b"", 0, 0, False
         while left and (chunk := stream.read(min(CHUNK, left))):
             left -= len(chunk)
-            chunk = carry + chunk
             end = chunk.rfind(b"\n") + 1
-            if not end and len(chunk) <= MAX_LINE:
-                carry = chunk
-                continue
-            data = chunk[:end] if end else chunk
-            yield _Window(data, before, offset)
-            before, carry, offset = data, chunk[len(data) :], offset + len(data)
-        if carry:
-            yield _Window(carry, before, offset)
+            if skipping and end:  # the stretch begins behind the long line, which is let go of
+                start = chunk.find(b"\n") + 1
+                offset, held, skipping, before = offset + held + start, 0, False, b""
+                chunk, end = chunk[start:], end - start
+            if end:
+                data = b"".join([*parts, chunk[:end]])
+                parts, chunk = [], chunk[end:]
+                yield _Window(data, before, offset)
+                before, offset, held = data[-_NEARBY:], offset + len(data), 0
+                del data
+            held += len(chunk)
+            skipping = skipping or held > MAX_LINE
+            parts = [] if skipping else [*parts, chunk]
+        if held and not skipping:
+            yield _Window(b"".join(parts), before, offset)
 
 
 class _Scan:
@@ -122,7 +133,7 @@ class _Scan:
 
     def _prompt(self, window: _Window, start: int, end: int) -> None:
         try:
-            row = _PROMPT.decode(window.data[start:end])
+            row = _PROMPT.decode(memoryview(window.data)[start:end])
         except BAD:
             return
         content = row.message.content if row.message else None
