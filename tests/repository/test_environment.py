@@ -14,6 +14,8 @@ from passdown.repository.environment import probe_environment
 
 
 def test_what_is_told_by_default(repository: Any) -> None:
+    assert list(probe_environment(repository.root).tools) == ["git"]
+    repository.write("pyproject.toml", "")
     found = probe_environment(repository.root)
     assert (found.os, found.arch) == (platform.system().lower(), platform.machine())
     assert sorted(found.tools) == ["git", "python"]
@@ -56,6 +58,7 @@ def test_tools_are_asked_outside_the_repository_only(
 
 
 def test_the_projects_own_virtual_environment_is_read_not_run(repository: Any) -> None:
+    repository.write("setup.py", "")
     repository.write(".venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.9.18\n")
     assert probe_environment(repository.root).tools["python"] == "3.9.18"
     repository.write(".venv/pyvenv.cfg", "home = /usr/bin\nversion_info = 3.12.4.final.0\n")
@@ -74,8 +77,7 @@ def test_an_unborn_head(make_repository: Any) -> None:
 
 
 def test_the_interpreter_stands_in_where_no_python_is_found(repository: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    git = Path(os.environ["PATH"].split(os.pathsep)[0])
-    assert git
+    repository.write("requirements.txt", "")
     folder = repository.root.parent / "only-git"
     folder.mkdir()
     real = next(Path(part) / "git" for part in os.environ["PATH"].split(os.pathsep) if (Path(part) / "git").exists())

@@ -17,17 +17,18 @@ from typing import IO, NamedTuple, cast
 import msgspec
 
 from passdown.io.files import open_regular
+from passdown.model.pattern import lazy_pattern
 
 CHUNK = 1 << 20
 MAX_LINE = 16 << 20
 """Longest line that is read, in bytes; a longer one is counted and skipped (architecture §5)."""
 
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_ESCAPE = re.compile(
+_SURROGATE = lazy_pattern(rb"\\u[dD][89a-fA-F]")
+_ESCAPE = lazy_pattern(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
 )
-_NON_FINITE = re.compile(rb'"(?:[^"\\]|\\.)*+"?|(-?\b(?:NaN|Infinity)\b)', re.DOTALL)
-_BETWEEN = re.compile(r"[ \t\r\n\x00]*")
+_NON_FINITE = lazy_pattern(rb'"(?:[^"\\]|\\.)*+"?|(-?\b(?:NaN|Infinity)\b)', re.DOTALL)
+_BETWEEN = lazy_pattern(r"[ \t\r\n\x00]*")
 
 
 class Line(NamedTuple):

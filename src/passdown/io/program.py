@@ -7,10 +7,11 @@ run, because a name out of a repository must not decide what is executed.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess  # noqa: TID251 - the one other start of a process: a known tool's version
 from pathlib import Path
+
+from passdown.model.pattern import lazy_pattern
 
 TIMEOUT = 5.0
 """Seconds a tool has to say its version."""
@@ -26,8 +27,8 @@ VERSION_ARGUMENTS: dict[str, tuple[str, ...]] = {
     "jq": ("--version",), "rg": ("--version",), "sqlite3": ("--version",), "terraform": ("--version",),
 }  # fmt: skip
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
-_VERSION = re.compile(r"\d+(?:\.\d+)+(?:[-+._]?[A-Za-z0-9]+)*|\d+")
+_NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+_VERSION = lazy_pattern(r"\d+(?:\.\d+)+(?:[-+._]?[A-Za-z0-9]+)*|\d+")
 
 
 def find_program(name: str, *, outside: Path | None = None) -> Path | None:

@@ -6,10 +6,11 @@ import re
 
 from passdown.model.identifier import normalize_text
 from passdown.model.packet import Blocker
+from passdown.model.pattern import lazy_pattern
 from passdown.packet.caps import first
 from passdown.packet.context import Context
 
-_WAITING = re.compile(
+_WAITING = lazy_pattern(
     r"(?:\bawait(?:s|ing)?|\bwait(?:s|ing)? (?:for|on)|\bpending (?=approval|decision|review|sign-?off)|"
     r"\bneeds? (?:a )?(?=decision|approval|sign-?off|permission|access|credentials?)|等待|等候|待确认|"
     r"需要(?=确认|批准|授权|决定)|待(?=批准|审批|授权|决定))[\s::]*(.{0,120})",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
@@ -10,13 +9,14 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Struct, structs
 
+from passdown.model.pattern import lazy_pattern
 from passdown.packet.caps import CODE, MAPS, PATH, TEXTS, Text
 from passdown.redact.neutralise import neutralise, one_line
 from passdown.redact.scan import Redactor
 
-_HEX = re.compile(r"[0-9a-f]{7,64}")
-_MARKER = re.compile(r"\[redacted:([a-z0-9_]+)\]")
-_OPAQUE = re.compile(r"[A-Za-z0-9+/=_-]{257,}")
+_HEX = lazy_pattern(r"[0-9a-f]{7,64}")
+_MARKER = lazy_pattern(r"\[redacted:([a-z0-9_]+)\]")
+_OPAQUE = lazy_pattern(r"[A-Za-z0-9+/=_-]{257,}")
 _MAP_KEYS = {"changed_elsewhere": PATH}
 
 

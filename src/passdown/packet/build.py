@@ -10,6 +10,7 @@ from msgspec import structs
 from passdown.errors import NoEvidenceError
 from passdown.model.evidence import Evidence
 from passdown.model.packet import CleanStateSummary, Environment, Packet
+from passdown.model.pattern import lazy_pattern
 from passdown.packet.boundary import clean_packet, count_redactions
 from passdown.packet.budget import HARD_CAP, RESERVE, fit
 from passdown.packet.context import Context
@@ -19,7 +20,7 @@ from passdown.packet.paths import PathFacts, path_lookup
 from passdown.packet.runs import with_red_ends
 from passdown.redact.scan import Redactor
 
-_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_SLUG = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def build_packet(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from passdown.model.packet import Clue
+from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import ClueRow
 from passdown.packet.caps import first
 from passdown.packet.carry import carried_clues
 from passdown.packet.context import Context
 from passdown.packet.paths import is_relative
 
-_COMMIT = re.compile(r"[0-9a-f]{7,64}")
-_LINE = re.compile(r":\d+(?:-\d+)?$")
+_COMMIT = lazy_pattern(r"[0-9a-f]{7,64}")
+_LINE = lazy_pattern(r":\d+(?:-\d+)?$")
 
 
 def list_clues(context: Context) -> tuple[list[Clue], int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Literal
 
@@ -11,10 +10,11 @@ from msgspec import Struct
 from passdown.model.evidence import Evidence
 from passdown.model.identifier import content_id
 from passdown.model.packet import CleanStateSummary, Packet
+from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import Contract, Task
 from passdown.packet.paths import PathLookup
 
-_NAME = re.compile(r"\w[\w.:/-]{0,63}")
+_NAME = lazy_pattern(r"\w[\w.:/-]{0,63}")
 
 Outcome = Literal["passed", "failed", "unknown"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from passdown.model.pattern import lazy_pattern
 from passdown.redact.neutralise import neutralise, one_line
 
-_PARTS = re.compile(
+_PARTS = lazy_pattern(
     r"(?P<code>(?<![\\`])`[^`\n]+`(?!`))"
     r"|(?P<address>(?:(?:https?|ftp|file|mailto|javascript|data|vbscript|tel|xmpp):|[a-z][a-z0-9+.-]{0,20}://|www\.)"
     r"[^\s`<>]+)"
@@ -14,7 +15,7 @@ _PARTS = re.compile(
     r"|(?P<issue>[\w./-]*#\d+|\bGH-\d+)",
     re.IGNORECASE,
 )
-_OPENING = re.compile(r"(?:[#>+=|~:-]|\d{1,9}(?=[.)]))")
+_OPENING = lazy_pattern(r"(?:[#>+=|~:-]|\d{1,9}(?=[.)]))")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_COMMANDS = re.compile(
+from passdown.model.pattern import lazy_pattern
+
+_COMMANDS = lazy_pattern(
     r"""
     \bgit\s+(?:-\S+\s+)*push\b
     | \bgit\s+(?:reset\s+--hard|clean\s+-\w*[fdx]|filter-branch|filter-repo|branch\s+-D|tag\s+-d|reflog\s+expire)
@@ -34,16 +36,16 @@ _VERBS = (
     r"push|publish|deploy|release|delete|drop|purge|wipe|erase|destroy|migrate|pay|refund|charge|rotate|revoke|merge|send|"
     r"e-?mail|announce|force|roll\s+(?:out|back)|submit|upload|open (?:a |the )?(?:pr|pull request)|tag"
 )
-_FIRST_VERB = re.compile(
+_FIRST_VERB = lazy_pattern(
     rf"^(?:please |then |now |next,? |finally,? )?(?:{_VERBS})\b(?!\s*(?:test|\(|_))"
     rf"|(?:,| and| then| &&)\s+(?:then )?(?:{_VERBS})\s+"
     r"(?:the |it|to |a |all |both |its |this |old |branch|tag|secret|key|user|data|table|prod)",
     re.IGNORECASE,
 )
-_CJK = re.compile(
+_CJK = lazy_pattern(
     "推送|发布|上线|部署|删除|清空|迁移数据|数据迁移|执行迁移|支付|付款|退款|轮换|吊销|强制推|合并到主|發布|刪除|デプロイ|公開|削除|배포|삭제"
 )
-_HARMLESS = re.compile(
+_HARMLESS = lazy_pattern(
     r"--dry-run|\b(?:in|on|inside) (?:the |a )?(?:sandbox|temp|scratch)\b|--help\b|\b(?:git\s+push\s+)?--no-push\b",
     re.IGNORECASE,
 )

@@ -11,6 +11,7 @@ from msgspec import structs
 from passdown.errors import NextActionError
 from passdown.model.evidence import Basis, CommandChain
 from passdown.model.packet import NextAction, Question, RemainingItem, Risk
+from passdown.model.pattern import lazy_pattern
 from passdown.packet.caps import LISTS
 from passdown.packet.context import Context
 from passdown.packet.criteria import is_command
@@ -21,22 +22,22 @@ from passdown.packet.questions import NEXT_ACTION
 from passdown.packet.runs import acceptance_chains, work_chains
 from passdown.packet.vague import MAX_LENGTH, is_vague, refusal
 
-_TEST_NAME = re.compile(r"[\w./:\-\[\]#@+=,]{1,160}")
-_LOOKING = re.compile(
+_TEST_NAME = lazy_pattern(r"[\w./:\-\[\]#@+=,]{1,160}")
+_LOOKING = lazy_pattern(
     r"(?:(?:ok(?:ay)?|good|great|perfect|now|first|next|so|and)[,.!]? )*(?:i(?:'ll| will|'m going to)|let me|let's)"
     r"(?: now| first| also| quickly)* (?:explore|look|check|see|read|search|find|examine|understand|investigate|"
     r"scan|list|inspect|view|open|start by|take a look|go through)\b",
     re.IGNORECASE,
 )
 """An agent that is only about to look around has not said what is to be done."""
-_AHEAD = re.compile(
+_AHEAD = lazy_pattern(
     r"\bnext\b|\bneeds? to\b|\bshould\b|\bmust\b|\bto-?do\b|\bi(?:'ll| will)\b|\bgoing to\b|\blet me\b|\blet's\b|"
     r"\bremain|\bstill (?:have|has|needs?|fails?|missing)\b|\bleft to\b|\bnow (?:i|we)\b|"
     r"接下来|下一步|还需|需要|应该|次に|다음",
     re.IGNORECASE,
 )
 """A statement about what is to come; a report of what was done is no next step."""
-_SPAN = re.compile(r"`([^`\n]{2,300})`")
+_SPAN = lazy_pattern(r"`([^`\n]{2,300})`")
 
 Kind = Literal["command", "edit", "ask", "review"]
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from passdown.model.evidence import Evidence
+from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import Artifact
 
 
@@ -35,8 +36,8 @@ _EXTENSION_NAMES = (
 _EXTENSIONS = frozenset(_EXTENSION_NAMES.split())
 _PRODUCT_NAMES = "node.js next.js vue.js nuxt.js express.js react.js three.js d3.js chart.js p5.js deno.js"
 _PRODUCTS = frozenset(_PRODUCT_NAMES.split())
-_NAMED = re.compile(r"[A-Za-z0-9_.@+\-/\[\]]+")
-_QUOTED = re.compile(r"`([^`\n]{1,512})`")
+_NAMED = lazy_pattern(r"[A-Za-z0-9_.@+\-/\[\]]+")
+_QUOTED = lazy_pattern(r"`([^`\n]{1,512})`")
 
 
 def path_lookup(facts: PathFacts | None, evidence: Evidence) -> PathLookup:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from passdown.model.evidence import PlanFact
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import PlanItem, PlanStatus
 
-_CHECKBOX = re.compile(r"\s{0,12}(?:[-*+]|\d{1,3}[.)])\s+\[( |x|X|-|~|>)\]\s+(\S.*)")
-_NUMBERED = re.compile(r"\s{0,3}\d{1,3}[.)]\s+(\S.*)")
+_CHECKBOX = lazy_pattern(r"\s{0,12}(?:[-*+]|\d{1,3}[.)])\s+\[( |x|X|-|~|>)\]\s+(\S.*)")
+_NUMBERED = lazy_pattern(r"\s{0,3}\d{1,3}[.)]\s+(\S.*)")
 _MARKS: dict[str, PlanStatus] = {
     " ": "pending", "x": "completed", "X": "completed", "-": "cancelled", "~": "in_progress", ">": "in_progress",
 }  # fmt: skip

@@ -16,6 +16,7 @@ from passdown.model.packet import (
     SessionLine,
     SourceLine,
 )
+from passdown.model.pattern import lazy_pattern
 from passdown.packet.caps import LISTS, TEXTS, first, last
 from passdown.packet.context import Context
 from passdown.packet.goal import first_request
@@ -23,7 +24,7 @@ from passdown.packet.paths import artifacts_of
 from passdown.packet.questions import open_approvals
 from passdown.packet.vague import is_vague
 
-_RULE = re.compile(
+_RULE = lazy_pattern(
     r"\b(?:don'?t|do not|never|must|only|always|without|avoid|instead|keep|prefer|no (?:new|more)|not)\b|"
     r"不要|不能|别|必须|只能|只用|禁止|务必|避免|保持|不许|しない|必ず|禁止|하지|반드시",
     re.IGNORECASE,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from msgspec import structs
 
 from passdown.model.command import normalize_command
 from passdown.model.evidence import CommandChain, CommandRun, Evidence, Source
+from passdown.model.pattern import lazy_pattern
 from passdown.packet.context import Context
 
 OWN_COMMANDS = frozenset({"passdown", "passdown-hook"})
@@ -17,7 +17,7 @@ OWN_COMMANDS = frozenset({"passdown", "passdown-hook"})
 RunPlace = tuple[int, int, int]
 """Where a run stands: rank of its log, line in it, position in its chain."""
 
-_ROTATED = re.compile(r"\.\d$")
+_ROTATED = lazy_pattern(r"\.\d$")
 
 _SIGNALS = {130: "interrupted", 137: "killed", 143: "terminated"}
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from passdown.model.packet import Packet
+from passdown.model.pattern import lazy_pattern
 from passdown.packet.escape import code, fenced, inline
 
-_LOOKING = re.compile(
+_LOOKING = lazy_pattern(
     r"(?:cd [^&;|]* ?(?:&&|;) ?)?(?:ls|cat|head|tail|grep|rg|find|fd|sed -n|wc|tree|pwd|which|echo|stat|file|jq|nl|"
     r"git (?:status|log|diff|show|branch|blame|grep|ls-files|rev-parse))\b"
 )

@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 
 from passdown.model.evidence import CommandChain, CommandRun
 from passdown.model.packet import FeedbackEntry
+from passdown.model.pattern import lazy_pattern
 from passdown.packet.caps import LISTS
 from passdown.packet.context import Context, Outcome
 from passdown.packet.runs import (
@@ -30,7 +31,9 @@ from passdown.packet.tokens import estimate_tokens
 
 Kind = Literal["tail", "failure", "resolved", "receipt", "anchor"]
 
-_MASKED = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,64}\b|(?:[\w.-]*/)+[\w.-]+|\d+(?:\.\d+)?(?:ms|s|m|h)?\b", re.IGNORECASE)
+_MASKED = lazy_pattern(
+    r"0x[0-9a-f]+|\b[0-9a-f]{7,64}\b|(?:[\w.-]*/)+[\w.-]+|\d+(?:\.\d+)?(?:ms|s|m|h)?\b", re.IGNORECASE
+)
 _STREAM_BYTES = 2048
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from passdown.model.pattern import lazy_pattern
+
 MAX_LENGTH = 300
 """Longest next action in characters."""
 
@@ -33,10 +35,10 @@ _CJK_FILLER_WORDS = """
 続ける 続き 続行 作業 残り 次 ステップ 対応 する して ください を の に は が
 진행 계속 작업 나머지 다음 단계 하기 완료 없음 해 주세요 을 를 의
 """
-_CJK_FILLERS = re.compile("|".join(sorted(_CJK_FILLER_WORDS.split(), key=len, reverse=True)))
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_ANCHOR = re.compile(
+_CJK_FILLERS = lazy_pattern("|".join(sorted(_CJK_FILLER_WORDS.split(), key=len, reverse=True)))
+_CJK = lazy_pattern("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_WORD = lazy_pattern(r"[^\W_]+(?:['’-][^\W_]+)*")
+_ANCHOR = lazy_pattern(
     r"`[^`\s][^`]*`|\b(?!and/or\b)\w[\w.-]+/\w[\w.-]+|\b\w+\.(?:py|js|ts|tsx|jsx|go|rs|java|kt|rb|php|c|h|cc|cpp|cs|swift|md|toml|json|ya?ml|"
     r"sh|sql|html|css|txt|cfg|ini)\b|\b\w+::\w+|\b\w+\(\)|\b[A-Z]+-\w*\d\w*|#\d+|\b\w+_\w+\b|\b[a-z]+[A-Z]\w+|\B--?\w[\w-]+"
 )

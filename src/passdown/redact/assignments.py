@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from passdown.model.pattern import lazy_pattern
 from passdown.redact.names import (
     NAME_WORDS,
     SECRET_WORD,
@@ -20,13 +21,13 @@ from passdown.redact.names import (
 )
 from passdown.redact.rules import BY_NAME
 
-MARKER = re.compile(r"\[redacted:[a-z0-9_]{1,40}\]")
+MARKER = lazy_pattern(r"\[redacted:[a-z0-9_]{1,40}\]")
 """What stands where a secret was."""
 
 CONTEXT_WORDS = (*NAME_WORDS, "bearer", "basic", "cookie")
 
 _QUOTE = r"(?:\\{0,3}[\"'`])"
-_ASSIGNED = re.compile(
+_ASSIGNED = lazy_pattern(
     rf"(?P<word>{SECRET_WORD})(?P<close>{_QUOTE}?)\]?"
     r"(?P<op>"
     r":[ \t]{0,4}[A-Za-z_][\w.\[\]|?]{0,40}[ \t]{0,4}=(?!=)[ \t]{0,4}(?=[\"'`])"  # name: type = "value"
@@ -39,22 +40,22 @@ _ASSIGNED = re.compile(
     rf"[rbufRBUF]{{0,2}}(?P<quote>{_QUOTE}?)",
     re.IGNORECASE | re.ASCII,
 )
-_RUN = re.compile(r"[^\s\"'`,;&<>(){}\[\]\\|]{1,512}")
-_REST = re.compile(r"[^\s\"'`,;&<>(){}\[\]\\|]+")
-_NAME_START = re.compile(r"[A-Za-z0-9_.$-]{0,48}\Z", re.ASCII)
-_PROSE = re.compile(
+_RUN = lazy_pattern(r"[^\s\"'`,;&<>(){}\[\]\\|]{1,512}")
+_REST = lazy_pattern(r"[^\s\"'`,;&<>(){}\[\]\\|]+")
+_NAME_START = lazy_pattern(r"[A-Za-z0-9_.$-]{0,48}\Z", re.ASCII)
+_PROSE = lazy_pattern(
     r"(?P<word>" + SECRET_WORD + r")[ \t]+(?:(?:is|was|are|to|as|of|the|for|now|here|value)[ \t]+){0,3}[:=]?[ \t]*"
     r"[\"'`(]{0,2}(?P<s>[A-Za-z0-9+/_=-]{20,512})",
     re.IGNORECASE | re.ASCII,
 )
-_BEARER = re.compile(r"bearer[ \t]{1,4}[\"']?(?P<s>[A-Za-z0-9._~+/=-]{12,1024})", re.IGNORECASE)
-_BASIC = re.compile(r"basic[ \t]{1,4}(?P<s>[A-Za-z0-9+/_-]{8,1024}={0,2})", re.IGNORECASE)
-_COOKIE = re.compile(
+_BEARER = lazy_pattern(r"bearer[ \t]{1,4}[\"']?(?P<s>[A-Za-z0-9._~+/=-]{12,1024})", re.IGNORECASE)
+_BASIC = lazy_pattern(r"basic[ \t]{1,4}(?P<s>[A-Za-z0-9+/_-]{8,1024}={0,2})", re.IGNORECASE)
+_COOKIE = lazy_pattern(
     rf"cookies?{_QUOTE}?[ \t]{{0,4}}[:=, ][ \t]{{0,4}}{_QUOTE}?(?P<s>[\w.%-]{{1,64}}=[^\r\n\"'`\\]{{4,4096}})",
     re.IGNORECASE | re.ASCII,
 )
 _BY_NAME = tuple((re.compile(name, re.IGNORECASE), re.compile(shape), kind) for name, shape, kind in BY_NAME)
-_WORDS_ONLY = re.compile(r"[^\W\d_]+(?:[-_. ][^\W\d_]+)+[.!?]?|\S*\s.*")
+_WORDS_ONLY = lazy_pattern(r"[^\W\d_]+(?:[-_. ][^\W\d_]+)+[.!?]?|\S*\s.*")
 _KINDS = (("token", "token"), ("jwt", "token"), ("pat", "token"), ("secret", "secret"), ("key", "api_key"))
 _JUDGED = 512
 _LOOKS = 4

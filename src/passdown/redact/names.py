@@ -6,6 +6,8 @@ import math
 import re
 from collections import Counter
 
+from passdown.model.pattern import lazy_pattern
+
 NAME_WORDS = (
     "password", "passwd", "passphrase", "pwd", "secret", "token", "credential", "authorization", "auth", "dsn", "key",
     "connectionstring", "connection_string", "jwt", "pat",
@@ -19,7 +21,7 @@ _KEY_BEFORE = (
     "session", "shared", "signature", "signing", "storage", "subscription", "team", "user", "vault", "webhook",
     "write", "x-api", "x-goog-api", "x-functions",
 )  # fmt: skip
-_PASSWORD = re.compile(r"pass(?:word|wd|phrase)|pwd|(?:^|[_-])pass$", re.IGNORECASE)
+_PASSWORD = lazy_pattern(r"pass(?:word|wd|phrase)|pwd|(?:^|[_-])pass$", re.IGNORECASE)
 _ENV_ENDINGS = (
     "KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "_PASS", "_PWD", "CREDENTIALS", "CREDENTIAL", "AUTH",
     "DSN", "PRIVATE", "_PAT", "SECRETS", "_TOKENS", "_KEYS",
@@ -38,9 +40,9 @@ SECRET_WORD = (
 )
 """The end of a name that announces a secret; matched, without case, where one of `NAME_WORDS` stands."""
 
-_WHOLE_NAME = re.compile(rf"(?:[A-Za-z0-9_.@/ -]*?)(?P<word>{SECRET_WORD})\Z", re.IGNORECASE | re.ASCII)
+_WHOLE_NAME = lazy_pattern(rf"(?:[A-Za-z0-9_.@/ -]*?)(?P<word>{SECRET_WORD})\Z", re.IGNORECASE | re.ASCII)
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazy_pattern(
     r"[xX]{4}|\*{3}|\.{3}|…|•{3}|_{4}|#{4}|\A<[^>]*>\Z|\A[$%]|\A\{|\A\[|\{\{|\$\{|\A@|\A&|\A(?:op|vault|ref|aws-sm|file)[:+]|"
     r"EXAMPLE(?:KEY)?\Z|\A(.)\1+\Z|0{8}|1{8}|12345678(?:90?)?\Z|\A0?123456789",
     re.DOTALL,
@@ -58,15 +60,15 @@ _PLACEHOLDER_WORDS = frozenset((
     "type", "field", "input", "inherit", "unknown", "secretstr", "optionalstr", "anonymous", "github", "gitlab",
     "env", "var", "variable", "config", "settings",
 ))  # fmt: skip
-_WORDS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
-_PATH = re.compile(
+_WORDS = lazy_pattern(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
+_PATH = lazy_pattern(
     r"(?:~|\.{0,2})(?:/[\w.@+ -]{1,80})+/?|[A-Za-z]:[\\/][^\n]*|[\w.-]{1,64}(?:/[\w.@-]{1,64})*\.[a-z]{1,5}", re.ASCII
 )
-_URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://", re.IGNORECASE)
-_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
-_CODE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+", re.ASCII)
-_CHANGE = re.compile(r"[A-Za-z](?=\d)|\d(?=[A-Za-z])")
-_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z_$-]*", re.ASCII)
+_URL = lazy_pattern(r"[a-z][a-z0-9+.-]{1,20}://", re.IGNORECASE)
+_UUID = lazy_pattern(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+_CODE = lazy_pattern(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+", re.ASCII)
+_CHANGE = lazy_pattern(r"[A-Za-z](?=\d)|\d(?=[A-Za-z])")
+_IDENTIFIER = lazy_pattern(r"[A-Za-z_$][A-Za-z_$-]*", re.ASCII)
 
 
 def is_secret_name(name: str) -> bool:

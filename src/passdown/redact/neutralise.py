@@ -18,8 +18,10 @@ from __future__ import annotations
 
 import re
 
+from passdown.model.pattern import lazy_pattern
+
 _STRING_END = r"(?:\x1b\\|\x07|\x9c)"
-_SEQUENCE = re.compile(
+_SEQUENCE = lazy_pattern(
     rf"(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]{{0,4096}}{_STRING_END}"
     rf"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]{{0,4096}}{_STRING_END}"
     r"|(?:\x1b\[|\x9b)[0-?]{0,256}[ -/]{0,16}[@-~]?"
@@ -31,7 +33,7 @@ _JOINING = (
     r"\u1B00-\u1BFF\u1C00-\u1C4F\uA800-\uA82F\uA840-\uA87F\uA8E0-\uA9DF\uAA00-\uAA7F\uABC0-\uABFF\uFB50-\uFDCF"
     r"\uFDF0-\uFDFF\uFE70-\uFEFC\U00010A00-\U00010A5F\U00011000-\U000116CF"
 )
-_UNSEEN = re.compile(
+_UNSEEN = lazy_pattern(
     rf"(?:(?<=[{_SYMBOL}])|(?<=[{_SYMBOL}]\uFE0F))\u200D(?=[{_SYMBOL}])"  # the first four lines are what stays
     rf"|(?<=[{_JOINING}])[\u200C\u200D](?=[{_JOINING}])"
     rf"|(?<=[{_SYMBOL}])[\uFE0E\uFE0F]"
@@ -43,7 +45,7 @@ _UNSEEN = re.compile(
     r"\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A\U000E0000-\U000E0FFF])"
 )
 _LOOSE_END = " \u200c\u200d"
-_SUSPECT = re.compile(
+_SUSPECT = lazy_pattern(
     r"[^\t\n -~\u00A1-\u00AC\u00AE-\u034E\u0350-\u061B\u061D-\u115E\u1161-\u17B3\u17B6-\u180A\u1810-\u1FFF\u2010-\u2027"
     r"\u202F-\u205F\u2070-\u3163\u3165-\uD7FF\uE000-\uFDCF\uFDF0-\uFDFF\uFE10-\uFEFE\uFF00-\uFF9F\uFFA1-\uFFEF\uFFFC\uFFFD]"
 )

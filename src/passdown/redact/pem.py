@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from passdown.model.pattern import lazy_pattern
 from passdown.redact.assignments import Span
 
-_BEGIN = re.compile(r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----|PuTTY-User-Key-File-\d: ")
-_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-MAC: [0-9a-f]{40,64}")
-_BODY = re.compile(r"[A-Za-z0-9+/]{16}")
-_NEXT_LINE = re.compile(r"[ \t]*(?:\r?\n|\\+r?\\*n)\W{0,16}\w")
-_BREAK = re.compile(r"\r?\n|\\+r?\\*n")
-_PREFIX = re.compile(r"[ \t]*(?:\d{1,6}[ \t:|→]+|[+\-> |\t]{0,4})")
-_BODY_LINE = re.compile(r"[ \t]*(?:\d{1,6}[ \t:|→]+|[+\-> |\t]{0,4})[A-Za-z0-9+/=]{1,76}[ \t\r]*")
+_BEGIN = lazy_pattern(r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----|PuTTY-User-Key-File-\d: ")
+_END = lazy_pattern(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-MAC: [0-9a-f]{40,64}")
+_BODY = lazy_pattern(r"[A-Za-z0-9+/]{16}")
+_NEXT_LINE = lazy_pattern(r"[ \t]*(?:\r?\n|\\+r?\\*n)\W{0,16}\w")
+_BREAK = lazy_pattern(r"\r?\n|\\+r?\\*n")
+_PREFIX = lazy_pattern(r"[ \t]*(?:\d{1,6}[ \t:|→]+|[+\-> |\t]{0,4})")
+_BODY_LINE = lazy_pattern(r"[ \t]*(?:\d{1,6}[ \t:|→]+|[+\-> |\t]{0,4})[A-Za-z0-9+/=]{1,76}[ \t\r]*")
 _LONGEST_TAIL = 1 << 14
 _LONGEST_KEY = 1 << 16
 

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
+from passdown.model.pattern import lazy_pattern
 from passdown.redact.assignments import CONTEXT_WORDS, MARKER, Patience, Span, kind_of_value, spans_by_context
 from passdown.redact.folders import Folders
 from passdown.redact.names import is_harmless, is_placeholder, is_secret_name, is_varied, secret_word
@@ -25,8 +26,8 @@ _PASSES = 6
 _DEEPEST = 128
 _SHORTEST_ENVIRONMENT_VALUE = 8
 _BOUNDARY = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbfu])|(?<=%[0-9A-Fa-f]{2}))"
-_URL_PASSWORD = re.compile(r"://[^\s/:@]*:([^\s/]+)@")
-_CURL = re.compile(r"\bcurl\b[^\n]{0,512}\Z")
+_URL_PASSWORD = lazy_pattern(r"://[^\s/:@]*:([^\s/]+)@")
+_CURL = lazy_pattern(r"\bcurl\b[^\n]{0,512}\Z")
 _LOWER = {code: code + 32 for code in range(65, 91)}
 
 
@@ -235,12 +236,21 @@ def _lowered(text: str) -> str:
 @cache
 def _tables() -> tuple[tuple[re.Pattern[str], ...], dict[str, list[_Row]], re.Pattern[str]]:
     """The searches for all anchors, the rules behind each, and the search for telling words; built on first use."""
-    anchors = {anchor for rule in RULES for anchor in rule.anchors}
-    shortest = {a for a in anchors if not any(a != b and a.startswith(b) for b in anchors)}
-    rows = [_Row(rank, rule) for rank, rule in enumerate(RULES)]
-    rules = {a: [row for row in rows if any(own.startswith(a) for own in row.rule.anchors)] for a in shortest}
-    words = {w for w in CONTEXT_WORDS if not any(w != v and w.startswith(v) for v in CONTEXT_WORDS)}
-    return tuple(_searches(shortest)), rules, re.compile(_trie(words))
+    rules: dict[str, list[_Row]] = {anchor: [] for anchor in _shortest(a for rule in RULES for a in rule.anchors)}
+    for rank, rule in enumerate(RULES):
+        row = _Row(rank, rule)
+        for anchor in {next(a[:end] for end in range(1, len(a) + 1) if a[:end] in rules) for a in rule.anchors}:
+            rules[anchor].append(row)
+    return tuple(_searches(set(rules))), rules, re.compile(_trie(_shortest(CONTEXT_WORDS)))
+
+
+def _shortest(words: Iterable[str]) -> list[str]:
+    """The words that begin with no other: in order, a longer one stands right behind its beginning."""
+    kept: list[str] = []
+    for word in sorted(set(words)):
+        if not kept or not word.startswith(kept[-1]):
+            kept.append(word)
+    return kept
 
 
 def _searches(anchors: set[str]) -> Iterator[re.Pattern[str]]:

@@ -7,7 +7,6 @@ uncommitted changes count), `empty_tree` (no commit yet, or a history that share
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,11 +14,12 @@ from typing import NamedTuple
 from passdown.errors import UsageError
 from passdown.io.git import try_git
 from passdown.model.finding import Finding
+from passdown.model.pattern import lazy_pattern
 from passdown.repository.head import Head, resolve_commit
 from passdown.repository.locate import Layout
 from passdown.repository.refs import Integration
 
-_ID = re.compile(r"[0-9a-f]{7,64}")
+_ID = lazy_pattern(r"[0-9a-f]{7,64}")
 
 
 class Base(NamedTuple):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from passdown.io.git import run_git, try_git
 from passdown.model.evidence import Commit
+from passdown.model.pattern import lazy_pattern
 from passdown.repository.own import OwnPaths
 
 KEPT = 200
 """Most commits that are listed; the rest is counted."""
 
 _SUBJECT = 1000
-_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_ID = lazy_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _CANDIDATES = 200
 
 

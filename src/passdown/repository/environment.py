@@ -13,25 +13,31 @@ from passdown.io.files import read_bounded
 from passdown.io.git import run_git
 from passdown.io.program import program_version
 from passdown.model.packet import Environment
+from passdown.model.pattern import lazy_pattern
 from passdown.repository.head import resolve_commit
 from passdown.repository.settings import read_attributes, read_settings
 
 _TOOLS = 20
 _NAMES = 50
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
-_ENDINGS = re.compile(rb"(?m)^[^#\n]*\s(?:-?text|eol=|-?crlf|binary)")
-_VERSION = re.compile(rb"(?m)^version(?:_info)?\s*=\s*(\d+(?:\.\d+){1,2})")
+_PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "Pipfile", ".python-version")
+_MANIFESTS = {"package.json": "node", "Cargo.toml": "cargo", "go.mod": "go", "Gemfile": "ruby", "composer.json": "php"}
+_VARIABLE = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_ENDINGS = lazy_pattern(rb"(?m)^[^#\n]*\s(?:-?text|eol=|-?crlf|binary)")
+_VERSION = lazy_pattern(rb"(?m)^version(?:_info)?\s*=\s*(\d+(?:\.\d+){1,2})")
 
 
 def probe_environment(root: Path, tools: Sequence[str] = (), env_names: Sequence[str] = ()) -> Environment:
     """Describe this machine as the work sees it; runs nothing that lies in the repository.
 
-    `tools` are looked up besides git and python: a version for well-known ones, `present` for others, empty when
-    missing. Of `env_names` those that are set are listed. `eol` joins what decides about line endings.
+    `tools` are looked up besides git and what the repository's manifests ask for: a version for well-known ones,
+    `present` for others, empty when missing. Of `env_names` those that are set are listed. `eol` joins what decides
+    about line endings.
     """
     names = os.uname()
-    found = {"git": _git_version(root), "python": _python_version(root)}
-    for tool in tools[:_TOOLS]:
+    found = {"git": _git_version(root)}
+    if any((root / name).is_file() for name in _PYTHON):
+        found["python"] = _python_version(root)
+    for tool in [*(tool for name, tool in _MANIFESTS.items() if (root / name).is_file()), *tools[:_TOOLS]]:
         if tool not in found:
             found[tool[:64]] = program_version(tool, outside=root)
     return Environment(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
@@ -16,12 +15,13 @@ from passdown.errors import PassdownError
 from passdown.io.git import try_git
 from passdown.model.evidence import RepositoryFacts
 from passdown.model.finding import Finding
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import SessionRef, SessionStart
 from passdown.redact.neutralise import one_line
 from passdown.sessions.place import Places
 from passdown.sessions.read import agent_called, read_ref
 
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_COMMIT = lazy_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REASONS = {
     "commit": "name a commit of this repository",
     "remote": "name this repository's remote",

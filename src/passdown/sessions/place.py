@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import Literal
 
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
 from passdown.model.evidence import RepositoryFacts
+from passdown.model.pattern import lazy_pattern
 
 Where = Literal["here", "worktree", "elsewhere", "gone", "unknown"]
 """`gone`: the folder does not exist any more, and no repository that does holds it. `unknown`: the log does not say."""
 
-_OTHER_SYSTEM = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+_OTHER_SYSTEM = lazy_pattern(r"[A-Za-z]:[\\/]|\\\\")
 
 
 class Places:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -15,6 +14,7 @@ from passdown.errors import ConflictError, UsageError
 from passdown.io.git import try_git
 from passdown.model.evidence import RepositoryFacts
 from passdown.model.finding import Finding
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import SessionRef
 from passdown.redact.neutralise import one_line
 from passdown.sessions.place import Places
@@ -25,8 +25,8 @@ LIVE_WINDOW_MS = 120_000
 
 SHORTEST_PREFIX = 6
 _MOVES = 2000
-_MOVED = re.compile(r"\w+@\{(\d+)\}\0checkout: moving from .* to (.+)")
-_RENAMED = re.compile(r".*\0Branch: renamed refs/heads/(.+) to refs/heads/(.+)")
+_MOVED = lazy_pattern(r"\w+@\{(\d+)\}\0checkout: moving from .* to (.+)")
+_RENAMED = lazy_pattern(r".*\0Branch: renamed refs/heads/(.+) to refs/heads/(.+)")
 
 
 class Selection(Struct, frozen=True, kw_only=True):

@@ -5,7 +5,6 @@ Which packet is active is computed from the files; there is no index to go stale
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import msgspec
@@ -15,11 +14,12 @@ from passdown.config import Config
 from passdown.errors import FormatError, PassdownError, UnsafeError
 from passdown.io.files import join_inside, read_bounded
 from passdown.model.finding import Finding
+from passdown.model.pattern import lazy_pattern
 
 PACKET_LIMIT = 256 << 10
 """Largest handoff.json that is read, in bytes; ours are capped at 24 KB."""
 
-_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_SLUG = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class _Git(Struct, frozen=True):

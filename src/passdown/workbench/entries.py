@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from passdown.model.identifier import content_id
+from passdown.model.pattern import lazy_pattern
 from passdown.workbench.document import Notes
 from passdown.workbench.rows import rows_of
 from passdown.workbench.shapes import clean
 
-_ID = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
+_ID = lazy_pattern(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
 
 
 class Entry:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, get_args
 
 from passdown.config import Config
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import is_inside, join_inside, read_bounded
+from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import Role
 from passdown.workbench.document import MAX_BYTES, MalformedError, Notes
 
@@ -23,7 +23,7 @@ CLOSED = "outputs/scope/closed/"
 MAX_LISTED = 200
 """Most files of one folder that are looked at."""
 
-_TASK_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_TASK_ID = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class Names(NamedTuple):

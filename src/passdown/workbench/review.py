@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Literal
 
+from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import AssumptionScore, Review, ReviewDimension
 from passdown.workbench.document import MalformedError, Notes, kind_of, quoted
 from passdown.workbench.shapes import clean, commit_of, integer, record_of, scaled, text_of
 
 Verdict = Literal["", "pass", "soft_fail", "hard_fail"]
 
-_ID = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
+_ID = lazy_pattern(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
 _HIGHEST_TOTAL = 200  # tenths: ten dimensions of 2
 _DIMENSIONS = 5  # with fewer the scores do not add up to a total
 

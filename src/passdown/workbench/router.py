@@ -7,17 +7,18 @@ import re
 from pathlib import Path
 
 from passdown.config import Config
+from passdown.model.pattern import lazy_pattern
 from passdown.workbench.document import MalformedError, Notes, decode_text
 from passdown.workbench.locate import File, existing, exists, own_output, read_file, resolve
 
 MAX_RULES = 20
 """Most rules files that are taken from one router."""
 
-_LINK = re.compile(r"\]\(<?([^)>\s#]{1,300})|`([^`\n]{1,300})`|(?:^|\s)@([\w./-]{1,300})")
-_COMMAND_LINE = re.compile(
+_LINK = lazy_pattern(r"\]\(<?([^)>\s#]{1,300})|`([^`\n]{1,300})`|(?:^|\s)@([\w./-]{1,300})")
+_COMMAND_LINE = lazy_pattern(
     r"[-*#>\s]*(?:\*\*|__)?verification command(?:\*\*|__)?\s*(?:[:：]\s*(?:\*\*|__)?(.*))?$", re.IGNORECASE
 )
-_SPAN = re.compile(r"(?:run\s+)?(`+)([^`]+)\1[.。]?", re.IGNORECASE)
+_SPAN = lazy_pattern(r"(?:run\s+)?(`+)([^`]+)\1[.。]?", re.IGNORECASE)
 _PROSE = {"see", "run", "the", "use", "check", "look", "read", "all", "as", "whatever", "none", "tbd", "n/a"}
 
 

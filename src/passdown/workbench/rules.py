@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import RuleResult
 from passdown.workbench.document import MalformedError, Notes, decode_text, kind_of
 from passdown.workbench.shapes import clean, flag, text_of
 
-_HEADING = re.compile(r"##\s+(\S+/\S+)\s*$")
-_BULLET = re.compile(r"[-*]\s+`?(category|check)`?\s*:\s*\S")
+_HEADING = lazy_pattern(r"##\s+(\S+/\S+)\s*$")
+_BULLET = lazy_pattern(r"[-*]\s+`?(category|check)`?\s*:\s*\S")
 
 
 def read_rule_report(value: Any, notes: Notes) -> tuple[RuleResult, ...]:

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from passdown.model.finding import Finding, Severity
+from passdown.model.pattern import lazy_pattern
 from passdown.workbench.aliases import SEVERITIES, pick
 from passdown.workbench.document import MalformedError, Notes, kind_of, quoted
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]|$)")
+_SURROGATE = lazy_pattern("[\ud800-\udfff]")
+_COMMIT = lazy_pattern(r"[0-9a-fA-F]{7,64}")
+_DATE = lazy_pattern(r"\d{4}-\d\d-\d\d(?:[Tt ]|$)")
 _LATEST = 7_258_118_400  # the year 2200, in seconds
 
 

@@ -1,0 +1,29 @@
+"""Regular expressions that are compiled when they are first used: most runs need few of them, and start-up is felt."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, AnyStr, cast
+
+_METHODS = (
+    "search", "match", "fullmatch", "sub", "subn", "split", "finditer", "findall", "pattern", "groupindex", "flags",
+)  # fmt: skip
+
+
+class _Lazy:
+    def __init__(self, source: str | bytes, flags: int) -> None:
+        self._source = source
+        self._flags = flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _METHODS:
+            raise AttributeError(name)
+        compiled: re.Pattern[Any] = re.compile(self._source, self._flags)
+        for method in _METHODS:  # from now on these are found on the instance, at no further cost
+            setattr(self, method, getattr(compiled, method))
+        return getattr(self, name)
+
+
+def lazy_pattern(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Return what stands for a compiled expression and compiles it on first use. Raises `re.error` then, not now."""
+    return cast("re.Pattern[AnyStr]", _Lazy(source, flags))
