@@ -52,7 +52,7 @@ def title(packet: Packet, room: Room, word: str) -> list[str]:
     """Return the title and the line that says where the work stands."""
     git = packet.git
     name = packet.task_id or packet.topic
-    what = f" {inline(packet.goal, room.least(80))}" if packet.goal else ""
+    what = f" {inline(packet.goal, room.least(80))}" if packet.goal and packet.task_id else ""
     branch = f"branch {code(git.branch, room.path)}" if git.branch else "detached HEAD"
     head = f" at {code(git.head[:12])}" if git.head else ", no commit yet"
     outcome = {"passed": "passed run", "failed": "failed run", "unknown": "outcome unknown"}[packet.outcome]
