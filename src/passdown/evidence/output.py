@@ -128,6 +128,8 @@ def any_line(pattern: re.Pattern[str], words: tuple[str, ...], text: str) -> boo
 
 def one_line(text: str, limit: int = MAX_LINE) -> str:
     """Return a text as one line without control characters, cut to `limit` characters."""
+    if len(text) <= limit and text.isprintable() and "  " not in text:
+        return text.strip()
     clean = " ".join(text[: limit * 4].split())
     if not clean.isprintable():
         clean = " ".join("".join(c if c.isprintable() else " " for c in clean).split())

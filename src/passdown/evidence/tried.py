@@ -23,7 +23,7 @@ class Doings:
         """Remember something done; returns its number."""
         self.clock += 1
         if what:
-            self._recent.append((self.clock, what[: MAX_WORDS * 4]))
+            self._recent.append((self.clock, one_line(what, MAX_WORDS)))
         return self.clock
 
     def between(self, start: int, end: int) -> list[str]:
@@ -33,7 +33,7 @@ class Doings:
             if number <= start:
                 break
             if number < end:
-                found.setdefault(one_line(what, MAX_WORDS), None)
+                found.setdefault(what, None)
         return list(found)[::-1]
 
 
