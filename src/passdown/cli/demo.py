@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -28,8 +29,17 @@ def demo(target: str) -> None:
         f"\nThis is {root}/{wrapped.paths[0]}\n"
         f"Beside it lies handoff.json, which everything above was rendered from.\n"
         "What to do next:\n"
-        f"  passdown -C {root} show --json     the packet with the basis and check of every claim\n"
-        f"  cat {root}/.ai/HANDOFF.md          what a fresh agent reads first\n"
-        "  passdown wrap                      in a repository of yours where an agent has worked\n",
+        f"  {_program()} -C {root} show --json\n"
+        "      the packet with the basis and the check of every claim\n"
+        f"  cat {root}/.ai/HANDOFF.md\n"
+        "      what a fresh agent reads first\n"
+        f"  {_program()} wrap\n"
+        "      in a repository of yours where an agent has worked\n",
         err=True,
     )
+
+
+def _program() -> str:
+    """The command as it was called, so that the lines can be copied."""
+    called = sys.argv[0]
+    return called if "/" in called and not called.endswith(".py") else "passdown"
