@@ -164,8 +164,11 @@ def _runs_code(program: str) -> bool:
 
 def _read_nothing(heads: Sequence[Look], output: str) -> bool:
     """Say whether all that came of reading is the complaint that the one thing to read is not there."""
+    complaint = compiled(_READ_ERROR)
+    if not complaint.match(output.lstrip()):
+        return False
     lines = [line for line in output.split("\n") if line.strip()]
-    if not all(compiled(_READ_ERROR).match(line) for line in lines):
+    if not all(complaint.match(line) for line in lines):
         return False
     last = heads[-1]
     return last.program not in {"grep", "egrep", "fgrep", "rg"} or len(search_paths(last.words)) <= len(lines)
