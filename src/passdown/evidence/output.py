@@ -83,25 +83,13 @@ def error_line(text: str) -> str:
     else:
         last = useful[-1]
     lowered = text.lower()
+    low_lines = [line[:2000].lower() for line in useful]
     for words, pattern in _PATTERNS:
-        present = [word for word in words if word in lowered]
-        if present:
-            found = _first(useful, present, compiled(pattern))
-            if found:
-                return one_line(found)
+        first, *rest = [word for word in words if word in lowered] or [""]
+        for line, low in zip(useful, low_lines, strict=True) if first else ():
+            if (first in low or (rest and any(word in low for word in rest))) and compiled(pattern).search(line[:2000]):
+                return one_line(line)
     return one_line(last)
-
-
-def _first(lines: list[str], words: list[str], pattern: re.Pattern[str]) -> str:
-    for line in lines:
-        head = line[:2000]
-        lowered = head.lower()
-        for word in words:
-            if word in lowered:
-                if pattern.search(head):
-                    return line
-                break
-    return ""
 
 
 @cache
