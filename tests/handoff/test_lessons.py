@@ -42,9 +42,7 @@ def rows_of(folder: Path, logs: list[str]) -> list[dict[str, Any]]:
 
 def lesson_payload(folder: Path, case: dict[str, Any]) -> dict[str, Any]:
     """What lesson 40's generator makes of a workbench."""
-    state, verdict, review = (
-        json.loads((folder / case[name]).read_text("utf-8")) for name in ("state", "verdict", "review")
-    )
+    state, verdict = (json.loads((folder / case[name]).read_text("utf-8")) for name in ("state", "verdict"))
     touched = (
         json.loads((folder / case["diff"]).read_text("utf-8"))["touched"] if case["diff"] else state["touched_files"]
     )
