@@ -49,6 +49,7 @@ _SUSPECT = lazy_pattern(
     r"[^\t\n -~\u00A1-\u00AC\u00AE-\u034E\u0350-\u061B\u061D-\u115E\u1161-\u17B3\u17B6-\u180A\u1810-\u1FFF\u2010-\u2027"
     r"\u202F-\u205F\u2070-\u3163\u3165-\uD7FF\uE000-\uFDCF\uFDF0-\uFDFF\uFE10-\uFEFE\uFF00-\uFF9F\uFFA1-\uFFEF\uFFFC\uFFFD]"
 )
+_SUSPECT_ASCII = lazy_pattern(r"[^\t\n -~]")
 
 
 def neutralise(text: str) -> str:
@@ -56,7 +57,7 @@ def neutralise(text: str) -> str:
 
     Visible characters are never changed; doing it twice changes nothing.
     """
-    if _SUSPECT.search(text) is None:
+    if (_SUSPECT_ASCII if text.isascii() else _SUSPECT).search(text) is None:
         return text
     text = _SEQUENCE.sub("", text)
     return _UNSEEN.sub(_unseen, text.replace("\r\n", "\n").replace("\r", "\n"))

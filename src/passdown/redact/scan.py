@@ -5,12 +5,10 @@ Everything but private keys is found within a line, so long texts are worked thr
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
-from urllib.parse import quote, unquote
 
 from passdown.model.pattern import lazy_pattern
 from passdown.redact.assignments import CONTEXT_WORDS, MARKER, Patience, Span, kind_of_value, spans_by_context
@@ -145,12 +143,21 @@ def _known_values(environ: Mapping[str, str]) -> list[str]:
     for name, value in environ.items():
         found = {value} if is_secret_name(name) and not is_harmless(value) else set()
         if "://" in value:
-            found |= {form for part in _URL_PASSWORD.findall(value) for form in (part, unquote(part))}
-        for secret in found:
-            if len(secret) >= _SHORTEST_ENVIRONMENT_VALUE and not is_harmless(secret):
-                values |= {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
-                values |= {quote(secret, safe=""), secret.strip()}
+            found |= set(_URL_PASSWORD.findall(value))
+        if found:
+            values |= _forms(found)
     return sorted((value for value in values if not _is_common(value)), key=lambda value: (-len(value), value))
+
+
+def _forms(secrets: set[str]) -> set[str]:
+    """The ways a known secret may be written: bare, as in a URL, as in JSON."""
+    import json
+    from urllib.parse import quote, unquote
+
+    plain = {form for secret in secrets for form in (secret, unquote(secret))}
+    kept = {form for form in plain if len(form) >= _SHORTEST_ENVIRONMENT_VALUE and not is_harmless(form)}
+    spelt = {json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in kept for ascii_only in (True, False)}
+    return kept | spelt | {quote(form, safe="") for form in kept} | {form.strip() for form in kept}
 
 
 def _is_common(value: str) -> bool:
