@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct, field
@@ -22,6 +22,10 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     `output` is the repository-relative folder of packets, `mirror` the path of the active Markdown (empty: none),
     `artifacts` maps a workbench role to a path of its own, `test_command` is what proves the whole, `session_id` names
     the packet's folder, `branch` is the expected one, `ignore` holds globs of paths that never count.
+
+    For the clean-state check: `branch_pattern` is a glob in which `{task}` stands for the task's id, `topic_branches`
+    says what work on the integration branch is, `allow` maps blocking codes to the reason why they may stand,
+    `allow_files` holds globs of files that are no leftovers, `debug_names` calls that are debug prints here.
     """
 
     output: str = OUTPUT_FOLDER
@@ -33,6 +37,12 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     base: str = ""
     integration_branch: str = ""
     ignore: tuple[str, ...] = ()
+    branch: str = ""
+    branch_pattern: str = ""
+    topic_branches: Literal["", "warn", "block"] = ""
+    allow: dict[str, str] = field(default_factory=dict)
+    allow_files: tuple[str, ...] = ()
+    debug_names: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     env_names: tuple[str, ...] = ()
     strict_assumptions: bool = False

@@ -108,6 +108,7 @@ class RepositoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     A path that is not UTF-8 is written with `\\xNN` escapes for the stray bytes (and a backslash doubled), which loses
     nothing. `effective_head` looks through commits that touch only passdown's own files. `branch` is empty when
     HEAD is detached; `unborn` when there is no commit yet. `identity` is the oldest root commit, empty when unborn.
+    `intent_to_add` are paths whose name, but not whose content, is in the index.
     """
 
     root: str
@@ -142,6 +143,7 @@ class RepositoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tree_fingerprint: str = ""
     remotes: tuple[str, ...] = ()
     has_lfs: bool = False
+    intent_to_add: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 

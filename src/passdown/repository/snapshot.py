@@ -80,6 +80,7 @@ def _read(
         submodules=() if layout.bare else read_submodules(root, status.entries),
         tree_fingerprint=tree_fingerprint(head.effective, ((item.path, item.mode, item.content) for item in dirt)),
         remotes=settings.remotes,
+        intent_to_add=tuple(decode_path(entry.path) for entry in status.entries if entry.code == ".A"),
         findings=(
             *chosen.findings, *upstream.findings, *changes.findings, *nested_findings(status.nested),
             *_findings(layout, settings, dirt, integration_branch, integration),
