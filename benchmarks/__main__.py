@@ -8,12 +8,16 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
-from benchmarks.logs import write_log, write_long_line
+from benchmarks.logs import write_log, write_long_line, write_real_log
 from benchmarks.measure import best
 
 MB = 1_000_000
+
+Row = dict[str, object]
 
 _DECODE = """
 import sys, msgspec
@@ -39,53 +43,68 @@ def _environment(folder: Path) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": str(folder / "home"), "GIT_CONFIG_GLOBAL": os.devnull}
 
 
-def packets(folder: Path, sizes: list[int]) -> list[dict[str, object]]:
-    """Time a packet of logs of these sizes (MB) against a bare decode of the same bytes. Goal: 2 × + 0.15 s, 48 MB."""
-    root, env = _repository(folder), _environment(folder)
+def packet_cost(what: str, log: Path, root: Path, env: dict[str, str], *, times: int, agent: str = "") -> Row:
+    """Time a packet of one log against a bare decode of the same lines. Goal: 2 × that + 0.15 s, and 48 MB."""
     bare = best([sys.executable, "-c", "pass"], 5, env=env)
-    rows: list[dict[str, object]] = []
-    for size in [*sizes, -100]:
-        log = folder / "bench.jsonl"
-        written = write_log(log, size * MB, str(root)) if size > 0 else write_long_line(log, -size * MB, str(root))
-        times = 3 if size <= 50 else 1
-        wrap = [sys.executable, "-m", "passdown", "-C", str(root), "wrap", "--dry-run", "--json", "--session", str(log)]
-        cost = best(wrap, times, env=env)
-        row: dict[str, object] = {"what": f"packet of {size} MB" if size > 0 else f"packet with a {-size} MB line",
-                                  "bytes": written, "cpu_s": round(cost.cpu, 3), "wall_s": round(cost.wall, 3),
-                                  "peak_above_bare_mb": round(cost.peak - bare.peak, 1),
-                                  "peak_goal_mb": 48}  # fmt: skip
-        if size > 0:
-            decode = best([sys.executable, "-c", _DECODE, str(log)], times, env=env)
-            goal = 2 * (decode.cpu - bare.cpu) + 0.15
-            row |= {"decode_cpu_s": round(decode.cpu - bare.cpu, 3), "goal_s": round(goal, 3),
-                    "ratio": round((cost.cpu - bare.cpu) / goal, 2)}  # fmt: skip
-        rows.append(row)
-        log.unlink()
-    return rows
+    wrap = [sys.executable, "-m", "passdown", "-C", str(root), "wrap", "--dry-run", "--json", "--session", str(log)]
+    cost = best([*wrap, "--agent", agent] if agent else wrap, times, env=env)
+    row: Row = {"what": what, "bytes": log.stat().st_size, "cpu_s": round(cost.cpu, 3), "wall_s": round(cost.wall, 3),
+                "peak_above_bare_mb": round(cost.peak - bare.peak, 1), "peak_goal_mb": 48}  # fmt: skip
+    decode = best([sys.executable, "-c", _DECODE, str(log)], times, env=env)
+    goal = 2 * (decode.cpu - bare.cpu) + 0.15
+    return row | {"decode_cpu_s": round(decode.cpu - bare.cpu, 3), "goal_s": round(goal, 3),
+                  "ratio": round((cost.cpu - bare.cpu) / goal, 2)}  # fmt: skip
 
 
-def starts(folder: Path) -> list[dict[str, object]]:
+def packets(folder: Path, sizes: list[int]) -> Iterator[Row]:
+    """Measure packets of made logs of these sizes (MB), and of one with a 100 MB line."""
+    root, env, log = _repository(folder), _environment(folder), folder / "bench.jsonl"
+    for size in sizes:
+        write_log(log, size * MB, str(root))
+        yield packet_cost(f"packet of {size} MB", log, root, env, times=3 if size <= 50 else 1)
+    write_long_line(log, 100 * MB, str(root))
+    yield packet_cost("packet with a 100 MB line", log, root, env, times=1)
+
+
+def real_packets(folder: Path, corpus: Path, size: int) -> Iterator[Row]:
+    """Measure packets of real logs, strung together to `size` MB: many short commands, unlike the made ones."""
+    root, env, log = folder / "project", _environment(folder), folder / "real.jsonl"
+    for agent, pattern in (
+        ("claude_code", "claude-code/*-*.jsonl"),
+        ("codex", "codex/[abe]*.jsonl"),
+        ("pi", "pi/raq*.jsonl"),
+    ):
+        sources = [
+            path for path in sorted(corpus.glob(pattern)) if "fixture" not in path.name and "edge" not in path.name
+        ]
+        write_real_log(log, size * MB, sources)
+        yield packet_cost(f"packet of {size} MB of real {agent} rows", log, root, env, times=3, agent=agent)
+
+
+def starts(folder: Path) -> Iterator[Row]:
     """Time cold starts against the bare interpreter."""
     env = _environment(folder)
     bare = best([sys.executable, "-I", "-S", "-c", "pass"], 9, env=env)
-    rows = []
     for words, goal in ((["--version"], 0.06), (["--help"], 0.2), (["schema"], 0.4)):
         cost = best([sys.executable, "-m", "passdown", *words], 9, env=env)
-        rows.append({"what": f"passdown {' '.join(words)}", "cpu_s": round(cost.cpu, 3), "wall_s": round(cost.wall, 3),
-                     "times_bare": round(cost.cpu / bare.cpu, 1), "goal_s": goal})  # fmt: skip
-    return rows
+        yield {"what": f"passdown {' '.join(words)}", "cpu_s": round(cost.cpu, 3), "wall_s": round(cost.wall, 3),
+               "times_bare": round(cost.cpu / bare.cpu, 1), "goal_s": goal}  # fmt: skip
 
 
 def main() -> None:
     """Run the benchmarks and print one JSON object a line."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("--sizes", default="5,50,500", help="sizes of the logs in MB")
+    parser.add_argument("--corpus", type=Path, default=Path("../shared/corpus"), help="real logs, when they are there")
     parser.add_argument("--folder", help="where to put the logs (needs the largest size of free space)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=arguments.folder) as place:
         folder = Path(place)
         (folder / "home").mkdir()
-        for row in [*starts(folder), *packets(folder, [int(size) for size in arguments.sizes.split(",")])]:
+        rows = [starts(folder), packets(folder, [int(size) for size in arguments.sizes.split(",")])]
+        if arguments.corpus.is_dir():
+            rows.append(real_packets(folder, arguments.corpus, 30))
+        for row in chain.from_iterable(rows):
             print(json.dumps(row), flush=True)
 
 

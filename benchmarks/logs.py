@@ -73,3 +73,18 @@ def write_long_line(path: Path, size: int, cwd: str) -> int:
         for _ in range(6):
             stream.write(json.dumps(next(rows)).encode() + b"\n")
     return path.stat().st_size
+
+
+_HEADERS = (b'"type":"session_meta"', b'"type":"session"')
+
+
+def write_real_log(path: Path, size: int, sources: list[Path]) -> int:
+    """Write the rows of real logs again and again, up to `size` bytes; only the first log keeps its header."""
+    written = 0
+    with path.open("wb") as stream:
+        while written < size:
+            for source in sources:
+                for line in source.read_bytes().split(b"\n"):
+                    if line and not (written and any(mark in line[:200] for mark in _HEADERS)):
+                        written += stream.write(line + b"\n")
+    return written
