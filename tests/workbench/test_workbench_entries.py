@@ -84,7 +84,7 @@ def test_clues(bench: Any) -> None:
     ("path", "row", "code"),
     [
         ("decisions.jsonl", {"why": "no choice"}, "decisions.no_text"),
-        ("decisions.jsonl", {"id": "D-1", "state": "withdrawn"}, "decisions.no_text"),
+        ("decisions.jsonl", {"id": "D-1", "why": "late"}, "decisions.no_text"),
         ("decisions.jsonl", {"choice": "x", "kind": "whim"}, "decisions.unknown_kind"),
         ("decisions.jsonl", {"choice": "x", "by": "god"}, "decisions.unknown_by"),
         ("decisions.jsonl", {"choice": "x", "state": 4}, "decisions.unknown_state"),

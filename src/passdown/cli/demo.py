@@ -17,11 +17,14 @@ def demo(target: str) -> None:
     """
     import tempfile
 
+    from passdown.errors import UsageError
     from passdown.handoff.demo import build_demo
     from passdown.handoff.gather import Options
     from passdown.handoff.wrap import draft, publish
 
     place = Path(target or tempfile.mkdtemp(prefix="passdown-demo-"))
+    if (place / "exporter").exists():
+        raise UsageError("the demo is there already", where=str(place), next_step="Name another folder.")
     root, home = build_demo(place)
     wrapped = publish(draft(root, Options(homes={"claude_code": home})))
     click.echo(wrapped.markdown, nl=False)

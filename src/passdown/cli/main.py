@@ -105,4 +105,8 @@ def run(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:  # a full disk, a folder that may not be written
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(f"passdown: {where}{error.strerror or error}", err=True)
+        sys.exit(1)
     sys.exit(result if isinstance(result, int) else 0)

@@ -15,12 +15,13 @@ from passdown.cli.output import print_findings, print_json
 @click.option("--agent", default="", metavar="NAME", help="Use only this agent's sessions.")
 @click.option("--topic", default="", help="What the work is about; default: the task's id, else the branch.")
 @click.option("--base", default="", metavar="COMMIT", help="Where the work began; default: found from git.")
-@click.option("--next", "next_action", default="", metavar="TEXT", help="The next step, in your words.")
+@click.option("--next", "next_action", metavar="TEXT",
+              help="The next step, in your words: one concrete line; default: found in the evidence.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print the packet, write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result (with --dry-run: handoff.json itself) as JSON.")
 @click.pass_obj
 def wrap(
-    folder: str, session: str, agent: str, topic: str, base: str, next_action: str, dry_run: bool, as_json: bool
+    folder: str, session: str, agent: str, topic: str, base: str, next_action: str | None, dry_run: bool, as_json: bool
 ) -> None:
     """Write the handoff packet of this repository's sessions: handoff.json and handoff.md.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,7 +16,10 @@ from passdown.io.files import read_bounded
 from passdown.model.evidence import Evidence, RepositoryFacts
 from passdown.model.finding import Finding
 from passdown.model.packet import Packet
+from passdown.packet.boundary import branch_in_packet
+from passdown.packet.build import topic_slug
 from passdown.packet.encode import decode_packet
+from passdown.redact.scan import Redactor
 from passdown.repository.head import current_branch
 from passdown.repository.locate import locate
 from passdown.repository.snapshot import snapshot
@@ -28,7 +32,7 @@ from passdown.workbench.load import load_workbench
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """What the caller may choose. Empty means: let passdown decide.
+    """What the caller may choose. Empty means: let passdown decide; an empty `next_action` is refused as vague.
 
     `session` is an id, an id's unique beginning, or a session file; `base` a commit; `homes` moves an agent's folder
     (agent id → path); `now` (milliseconds) is only used to tell which sessions are still live.
@@ -39,7 +43,7 @@ class Options(Struct, frozen=True, kw_only=True):
     topic: str = ""
     base: str = ""
     session_id: str = ""
-    next_action: str = ""
+    next_action: str | None = None
     homes: Mapping[str, Path] | None = None
     now: int | None = None
 
@@ -55,6 +59,7 @@ class Gathered(Struct, frozen=True, kw_only=True):
     topic: str = ""
     previous: Packet | None = None
     previous_path: Path | None = None
+    previous_json: bytes = b""
     findings: tuple[Finding, ...] = ()
 
 
@@ -64,7 +69,7 @@ def find_root(folder: Path) -> Path:
     if root is None:
         raise NoEvidenceError(
             "is not in a git repository",
-            where=str(folder),
+            where=str(folder.resolve()),
             next_step="Run `git init` there, or name a repository with -C.",
         )
     return root
@@ -80,8 +85,9 @@ def gather(folder: Path, options: Options) -> Gathered:
     config = load_config(root)
     stored, findings = read_shelf(shelf(root, config))
     topic = options.topic or config.topic
-    previous = _previous(stored, current_branch(root) or None, topic)
-    packet = decode_packet(read_bounded(previous.path, PACKET_LIMIT)) if previous else None
+    previous = previous_packet(stored, branch_on_shelf(root), topic)
+    data = read_bounded(previous.path, PACKET_LIMIT) if previous else b""
+    packet = decode_packet(data) if previous else None
     anchor = anchor_for(options.base or config.base, packet)
     repository = _snapshot(root, config, anchor)
     found = _find(repository, options)
@@ -110,6 +116,7 @@ def gather(folder: Path, options: Options) -> Gathered:
         topic=topic,
         previous=packet,
         previous_path=previous.path if previous else None,
+        previous_json=data,
         findings=(*findings, *selection.findings),
     )
 
@@ -124,9 +131,16 @@ def _snapshot(root: Path, config: Config, anchor: Anchor) -> RepositoryFacts:
     )
 
 
-def _previous(stored: list[StoredPacket], branch: str | None, topic: str) -> StoredPacket | None:
+def branch_on_shelf(root: Path) -> str | None:
+    """Return the branch that is checked out as packets name it, None for a detached HEAD."""
+    branch = current_branch(root)
+    return branch_in_packet(branch, Redactor(os.environ)) if branch else None
+
+
+def previous_packet(stored: list[StoredPacket], branch: str | None, topic: str) -> StoredPacket | None:
     """Return the packet this one would supersede: the branch's only active one (of the topic, when one is named)."""
-    active = active_packets(stored, branch, topic or None)
+    slug = topic_slug(topic, Redactor(os.environ).text) if topic else None
+    active = active_packets(stored, branch, slug)
     return active[-1] if active else None
 
 

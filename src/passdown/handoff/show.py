@@ -8,12 +8,11 @@ from msgspec import Struct
 
 from passdown.config import load_config
 from passdown.errors import ConflictError, NoEvidenceError, UsageError
-from passdown.handoff.gather import find_root
+from passdown.handoff.gather import branch_on_shelf, find_root
 from passdown.io.files import read_bounded
 from passdown.model.packet import Packet
 from passdown.packet.encode import decode_packet
 from passdown.redact.neutralise import one_line
-from passdown.repository.head import current_branch
 from passdown.store.packets import PACKET_LIMIT, active_packets, read_shelf, shelf
 
 
@@ -37,6 +36,8 @@ def find_packet(folder: Path, name: str = "") -> FoundPacket:
     config = load_config(root)
     packets, _ = read_shelf(shelf(root, config))
     if name:
+        if "/" in name or name.endswith(".json"):
+            raise UsageError("there is no such file", where=one_line(name, 200), next_step="Name a handoff.json.")
         chosen = [
             p for p in packets if p.head.session_id == name or (len(name) >= 4 and p.head.packet_id.startswith(name))
         ]
@@ -45,7 +46,7 @@ def find_packet(folder: Path, name: str = "") -> FoundPacket:
             what = "names several packets" if chosen else "names no packet"
             raise UsageError(f"{one_line(name, 80)!r} {what}", next_step=f"Here are: {known}.")
     else:
-        branch = current_branch(root) or None
+        branch = branch_on_shelf(root)
         chosen = active_packets(packets, branch)
         if not chosen:
             raise NoEvidenceError(
@@ -70,6 +71,6 @@ def show_clue(packet: Packet, name: str) -> str:
             anchors = [
                 f"  {anchor}{'  (leads nowhere now)' if anchor in clue.broken else ''}" for anchor in clue.anchors
             ]
-            return "\n".join([one_line(clue.text, 300), *anchors])
+            return "\n".join([one_line(clue.text, 300), *(anchors or ["  (no anchor)"])])
     known = ", ".join(clue.id for clue in packet.clues) or "none"
     raise UsageError(f"no clue {one_line(name, 80)!r}", next_step=f"This packet has: {known}.")

@@ -9,18 +9,27 @@ from typing import Any
 from msgspec import Struct, structs
 
 from passdown import __version__
-from passdown.handoff.gather import Gathered, Options, gather
+from passdown.errors import ConflictError, FormatError
+from passdown.handoff.gather import Gathered, Options, branch_on_shelf, gather, previous_packet
 from passdown.handoff.path_facts import path_facts
-from passdown.io.files import join_inside, lock, write_files
+from passdown.io.files import join_inside, lock, read_bounded, remove_staged, write_files
 from passdown.model.finding import Finding
 from passdown.model.packet import Packet, Producer
 from passdown.packet.build import build_packet
-from passdown.packet.encode import encode_packet
+from passdown.packet.encode import decode_packet, decode_plain, encode_packet, encode_plain
 from passdown.packet.identity import content_hash
 from passdown.packet.render import render_markdown
 from passdown.redact.scan import Redactor
 from passdown.repository.environment import probe_environment
-from passdown.store.packets import check_slug, exclude_mirror, read_shelf, shelf
+from passdown.store.packets import (
+    PACKET_LIMIT,
+    StoredPacket,
+    check_slug,
+    exclude_mirror,
+    read_shelf,
+    remove_leftovers,
+    shelf,
+)
 
 
 class Draft(Struct, frozen=True, kw_only=True):
@@ -102,7 +111,7 @@ def draft_from(gathered: Gathered, options: Options) -> Draft:
     return Draft(
         gathered=gathered,
         packet=packet,
-        json=encode_packet(packet),
+        json=gathered.previous_json if same_as else encode_packet(packet),
         markdown=render_markdown(packet, language=config.heading_language),
         findings=gathered.findings,
         same_as=same_as,
@@ -112,17 +121,24 @@ def draft_from(gathered: Gathered, options: Options) -> Draft:
 def publish(drafted: Draft) -> Wrapped:
     """Write the packet, its Markdown and the mirror, and mark the packet it supersedes. Atomic, under the store's lock.
 
-    Raises `ConflictError` when another passdown is writing.
+    What an earlier run that was killed left half done is put right. Raises `ConflictError` when another passdown is
+    writing, or has written since the evidence was gathered.
     """
     gathered, packet = drafted.gathered, drafted.packet
     root, config = gathered.root, gathered.config
     with lock(Path(gathered.repository.common_dir) / "passdown" / "lock"):
+        stored, _ = read_shelf(shelf(root, config))
+        _require_unchanged(gathered, stored)
+        remove_leftovers(shelf(root, config))
         folder = drafted.same_as.parent if drafted.same_as else _free_folder(shelf(root, config), packet.session_id)
         files = [(folder / "handoff.json", drafted.json), (folder / "handoff.md", drafted.markdown.encode())]
-        if not drafted.same_as and gathered.previous is not None and gathered.previous_path is not None:
-            files += _superseded(gathered.previous, gathered.previous_path, config.heading_language)
+        replaced = {packet.supersedes, *(other.head.supersedes for other in stored)} - {packet.packet_id}
+        for old in stored:
+            if old.head.status == "active" and old.head.packet_id in replaced:
+                files += _superseded(old.path, config.heading_language)
         if config.mirror:
             files.append((join_inside(root, config.mirror), drafted.markdown.encode()))
+            remove_staged(files[-1][0])
         changed = write_files(files)
         if config.mirror and (line := exclude_mirror(Path(gathered.repository.common_dir), config.mirror)):
             write_files([line])
@@ -136,19 +152,30 @@ def publish(drafted: Draft) -> Wrapped:
     )
 
 
+def _require_unchanged(gathered: Gathered, stored: list[StoredPacket]) -> None:
+    now = previous_packet(stored, branch_on_shelf(gathered.root), gathered.topic)
+    before = gathered.previous.packet_id if gathered.previous else None
+    if (now.path if now else None, now.head.packet_id if now else None) != (gathered.previous_path, before):
+        raise ConflictError(
+            "another packet was written here in the meantime", next_step="Run `passdown wrap` again: it builds on it."
+        )
+
+
 def _free_folder(parent: Path, session_id: str) -> Path:
-    """Return the packet's folder, with a number behind its name where another packet lies there already."""
-    taken = {stored.path.parent.name for stored in read_shelf(parent)[0]}
+    """Return the packet's folder, with a number behind its name where another packet, readable or not, lies there."""
     name, number = session_id, 1
-    while name in taken:
+    while os.path.lexists(parent / name / "handoff.json"):
         number += 1
         name = f"{session_id}-{number}"
     return parent / name
 
 
-def _superseded(previous: Packet, path: Path, language: str) -> list[tuple[Path, bytes]]:
-    old = structs.replace(previous, status="superseded")
-    return [
-        (path, encode_packet(old)),
-        (path.with_name("handoff.md"), render_markdown(old, language=language).encode()),
-    ]
+def _superseded(path: Path, language: str) -> list[tuple[Path, bytes]]:
+    """Return a packet's files with its status rewritten and nothing else; one that cannot be read stays as it is."""
+    try:
+        plain = decode_plain(read_bounded(path, PACKET_LIMIT)) | {"status": "superseded"}
+        data = encode_plain(plain)
+        markdown = render_markdown(decode_packet(data), language=language)
+    except FormatError:
+        return []
+    return [(path, data), (path.with_name("handoff.md"), markdown.encode())]

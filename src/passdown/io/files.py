@@ -105,6 +105,13 @@ def write_files(files: list[tuple[Path, bytes]], *, mode: int = 0o644) -> list[P
     return [path for path, _ in changed]
 
 
+def remove_staged(path: Path) -> None:
+    """Remove files that a killed `write_files` staged for `path`. Call it under the lock that its writers hold."""
+    for leftover in path.parent.glob(f".{path.name}.*.tmp"):
+        if leftover.is_file() and not leftover.is_symlink():
+            leftover.unlink(missing_ok=True)
+
+
 def _holds(path: Path, data: bytes) -> bool:
     try:
         status = path.lstat()

@@ -488,7 +488,7 @@ class Packet(Struct, frozen=True, kw_only=True, forbid_unknown_fields=False):
     local_only: LocalOnly
     interrupted_edit: InterruptedEditLine | None
     settle_first: list[SettleFirst]
-    sessions: list[SessionLine]
+    sessions: list[SessionLine] = field(default_factory=list)
     review_first: list[str]
     unknowns: list[str]
     overrides: list[OverrideLine]

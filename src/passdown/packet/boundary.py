@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
@@ -17,6 +18,7 @@ from passdown.redact.scan import Redactor
 _HEX = lazy_pattern(r"[0-9a-f]{7,64}")
 _MARKER = lazy_pattern(r"\[redacted:([a-z0-9_]+)\]")
 _OPAQUE = lazy_pattern(r"[A-Za-z0-9+/=_-]{257,}")
+_OPAQUE_PATH = lazy_pattern(r"[A-Za-z0-9+=_-]{257,}")
 _MAP_KEYS = {"changed_elsewhere": PATH}
 
 
@@ -52,12 +54,17 @@ def clean_text(text: str, rule: Text, redactor: Redactor) -> str:
     if rule.kind == "hash":
         return text if _HEX.fullmatch(text) else ""
     if rule.kind == "exact":
-        return _shorten(redactor.text(_visible(text)), rule.cap)
+        return _shorten(_without_opaque(redactor.text(_visible(text)), _OPAQUE_PATH), rule.cap)
     masked = redactor.text(unicodedata.normalize("NFC", neutralise(text)))
-    masked = _OPAQUE.sub(lambda run: f"({len(run[0])} characters of opaque data)", masked)
+    masked = _without_opaque(masked, _OPAQUE)
     if rule.kind == "block":
         return _shorten(masked.strip("\n"), rule.cap)
     return one_line(masked, rule.cap)
+
+
+def branch_in_packet(branch: str, redactor: Redactor) -> str:
+    """Return a branch's name as a packet holds it: without secrets, visible, cut."""
+    return clean_text(branch, TEXTS["GitFacts"]["branch"], redactor)
 
 
 def _clean(record: Struct, redactor: Redactor) -> Struct:
@@ -107,6 +114,10 @@ def _visible(text: str) -> str:
 def _escape(character: str) -> str:
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _without_opaque(text: str, opaque: re.Pattern[str]) -> str:
+    return opaque.sub(lambda run: f"({len(run[0])} characters of opaque data)", text)
 
 
 def _shorten(text: str, cap: int) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Literal
 
 from msgspec import structs
 
 from passdown.errors import NoEvidenceError
 from passdown.model.evidence import Evidence
+from passdown.model.identifier import content_id
 from passdown.model.packet import CleanStateSummary, Environment, Packet
 from passdown.model.pattern import lazy_pattern
 from passdown.packet.boundary import clean_packet, count_redactions
@@ -33,7 +35,7 @@ def build_packet(
     environment: Environment | None = None,
     redactor: Redactor | None = None,
     strict_assumptions: bool = False,
-    next_action: str = "",
+    next_action: str | None = None,
     clean_state: CleanStateSummary | None = None,
     paths: PathFacts | None = None,
 ) -> Packet:
@@ -72,9 +74,14 @@ def _require_verdict(context: Context) -> None:
 
 def _topic(context: Context, given: str) -> str:
     """Return a slug: the given topic, else the task, else the branch."""
-    name = given or context.task_id or context.evidence.repository.branch or "detached"
-    slug = re.sub(r"[^A-Za-z0-9._-]+", "-", context.mask(name)).strip("-._")[:64]
-    return slug if any(map(str.isalnum, slug)) else context.id("t-", name)
+    return topic_slug(given or context.task_id or context.evidence.repository.branch or "detached", context.mask)
+
+
+def topic_slug(name: str, mask: Callable[[str], str]) -> str:
+    """Return what a packet calls a topic: letters, digits, `.`, `_` and `-`, at most 64, without secrets."""
+    masked = mask(name)
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "-", masked).strip("-._")[:64]
+    return slug if any(map(str.isalnum, slug)) else content_id("t-", masked)
 
 
 def _chosen(context: Context, given: str) -> str:

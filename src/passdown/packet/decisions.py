@@ -57,9 +57,11 @@ def _answer(context: Context, row: QuestionRow) -> Decision:
     name = context.name("Q-", row.id, row.question)
     answer = row.answer.strip() or "(answer not recorded)"
     rejected = [option for option in row.options if normalize_text(option) != normalize_text(answer)]
+    carried = context.previous.questions_for_human if context.previous else []
+    asked = row.question or next((question.question for question in carried if question.id == name), "")
     return Decision(
-        id=f"D-{name}", choice=f"{row.question} — {answer}", why=row.why.strip() or NO_REASON, rejected=rejected,
-        by="human", anchor=name,
+        id=f"D-{name}", choice=f"{asked} — {answer}" if asked else answer, why=row.why.strip() or NO_REASON,
+        rejected=rejected, by="human", anchor=name,
     )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ _PLAIN: dict[str, Callable[[Context], _Section]] = {
 """Lists that depend on nothing but the context."""
 
 
-def draft_packet(context: Context, kind: Literal["interim", "final"], given: str, topic: str) -> Packet:
+def draft_packet(context: Context, kind: Literal["interim", "final"], given: str | None, topic: str) -> Packet:
     """Return the packet without identity. Raises `NextActionError` when there is no usable next action."""
     outcome = decide_outcome(context)
     goal, goal_basis = find_goal(context)

@@ -19,7 +19,12 @@ _HOW_ON = "Use a packet written by passdown, or update passdown."
 
 def encode_packet(packet: Packet) -> bytes:
     """Return the packet as it lies on disk: UTF-8, sorted keys, two spaces, a final newline, the same anywhere."""
-    return msgspec.json.format(msgspec.json.encode(plain_packet(packet), order="sorted"), indent=2) + b"\n"
+    return encode_plain(plain_packet(packet))
+
+
+def encode_plain(plain: dict[str, Any]) -> bytes:
+    """Return a packet's decoded JSON as it lies on disk, fields of later minor versions included."""
+    return msgspec.json.format(msgspec.json.encode(plain, order="sorted"), indent=2) + b"\n"
 
 
 def decode_packet(data: bytes) -> Packet:

@@ -44,7 +44,7 @@ Kind = Literal["command", "edit", "ask", "review"]
 
 def choose_next_action(
     context: Context,
-    given: str,
+    given: str | None,
     questions: list[Question],
     risks: list[Risk],
     remaining: list[RemainingItem],
@@ -57,7 +57,7 @@ def choose_next_action(
     when nothing better than looking around can be derived.
     """
     asked = next((q for q in questions if NEXT_ACTION in q.blocks), None)
-    if given.strip():
+    if given is not None:
         return _finish(context, _given(context, given, asked))
     state = context.evidence.workbench.state
     stated = state.next_action if state else ""
@@ -86,13 +86,13 @@ def _given(context: Context, text: str, asked: Question | None) -> NextAction:
     if reason:
         raise NextActionError(
             f"the next action is not usable: {reason}",
-            where=text[:80],
+            where=context.mask(text)[:80],
             next_step="Name one concrete step: a path, a command, or a question's id, on one line.",
         )
     if asked is not None and asked.id not in text:
         raise NextActionError(
             f"the next action waits for the open question {asked.id} but does not name it",
-            where=text[:80],
+            where=context.mask(text)[:80],
             next_step=f'Name it ("get the answer to {asked.id}"), or choose work that does not depend on it.',
         )
     return _stated(context, text, "given", asked)

@@ -15,6 +15,8 @@ _BLOCK = r"^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]*$"
 _HEX = "^([0-9a-f]{7,64})?$"
 _OPAQUE = {"pattern": "[A-Za-z0-9+/=_-]{257}"}
 """What a text must not hold: a run of 257 base64 characters. A packet is plain text."""
+_OPAQUE_PATH = {"pattern": "[A-Za-z0-9+=_-]{257}"}
+"""The same for paths and names, whose parts are at most 255 bytes long."""
 
 
 def packet_schema() -> dict[str, Any]:
@@ -79,5 +81,5 @@ def _text(rule: Text) -> dict[str, Any]:
     return {
         "maxLength": rule.cap,
         "pattern": _BLOCK if rule.kind == "block" else _ONE_LINE,
-        **({} if rule.kind == "exact" else {"not": _OPAQUE}),
+        "not": _OPAQUE_PATH if rule.kind == "exact" else _OPAQUE,
     }

@@ -23,7 +23,7 @@ class Steering(Struct, frozen=True, kw_only=True):
 
 def steer(
     context: Context,
-    given: str,
+    given: str | None,
     *,
     goal: str | None,
     blockers: list[Blocker],

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from passdown.config import Config
 from passdown.errors import FormatError, PassdownError, UnsafeError
-from passdown.io.files import join_inside, read_bounded
+from passdown.io.files import join_inside, read_bounded, remove_staged
 from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
 
@@ -84,6 +84,18 @@ def read_shelf(folder: Path) -> tuple[list[StoredPacket], list[Finding]]:
         except (PassdownError, OSError) as error:
             findings.append(Finding(code="packet.unreadable", severity="warn", detail=str(error), where=where))
     return packets, findings
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what a killed writer left on the shelf: staged files, and folders that hold nothing.
+
+    Call it under the store's lock.
+    """
+    for place in [path for path in folder.glob("*") if path.is_dir() and not path.is_symlink()]:
+        for name in ("handoff.json", "handoff.md"):
+            remove_staged(place / name)
+        if not any(place.iterdir()):
+            place.rmdir()
 
 
 def read_head(path: Path) -> PacketHead:

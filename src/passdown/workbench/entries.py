@@ -25,7 +25,8 @@ class Entry:
 def entries_of(data: bytes, role: str, prefix: str, text_field: str, notes: Notes) -> list[Entry]:
     """Return the entries in order of first appearance. A row without an id gets one from its text.
 
-    A row with neither, or one that amends an id that was never given a text, is reported and left out.
+    A row with neither, or one that amends an id that was never given a text, is reported and left out; unless it closes
+    that id, which an earlier packet may still carry: it is kept, without a text.
     """
     entries: dict[str, Entry] = {}
     for row in rows_of(data, role, notes):
@@ -33,7 +34,7 @@ def entries_of(data: bytes, role: str, prefix: str, text_field: str, notes: Note
         if not isinstance(name, str) or not _ID.fullmatch(name):
             name = content_id(prefix, clean(text)) if isinstance(text, str) and text.strip() else ""
         earlier = entries.get(name)
-        if not name or (earlier is None and not (isinstance(text, str) and text.strip())):
+        if not name or (earlier is None and not (isinstance(text, str) and text.strip()) and not _closes(row.record)):
             notes.warn(f"{role}.no_text", f"line {row.line} has no {text_field} and is left out", offset=row.offset)
             continue
         merged = {**earlier.record, **row.record} if earlier else row.record
@@ -41,6 +42,12 @@ def entries_of(data: bytes, role: str, prefix: str, text_field: str, notes: Note
             merged[text_field] = earlier.record[text_field]
         entries[name] = Entry(name, row.line, merged)
     return list(entries.values())
+
+
+def _closes(record: dict[str, Any]) -> bool:
+    """Say whether a row takes something back: withdraws it, answers it, or takes its pin away."""
+    closed = any(record.get(name) in ("withdrawn", "answered") for name in ("state", "status"))
+    return closed or record.get("withdrawn") is True or record.get("pinned") is False
 
 
 def choice_of(entry: Entry, name: str, allowed: tuple[str, ...], role: str, notes: Notes) -> str:
