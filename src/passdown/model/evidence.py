@@ -215,12 +215,16 @@ class TestFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Directive(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A human's own message, verbatim (capped: `cut` characters are missing from its middle)."""
+    """A human's own message, verbatim (capped: `cut` characters are missing from its middle).
+
+    `origin` "plan" is an agent's plan that a person began a session with: a wish, but not in the person's words.
+    """
 
     text: str
     at: int | None = None
     cut: int = 0
     source: Source | None = None
+    origin: Literal["human", "plan"] = "human"
 
 
 class Statement(Struct, frozen=True, kw_only=True, omit_defaults=True):
