@@ -102,6 +102,18 @@ def test_still_running_is_neither(log) -> None:
     assert (chain.failures, chain.final, chain.runs[0].result) == (0, "unknown", "running")
 
 
+def test_a_late_result_finds_its_command_by_the_call_too(log) -> None:
+    call = log.begin("make docs")
+    log.add(
+        ToolResult, call_id=call, outcome="running", text="Command running in background with ID: b52e. Output: /x/b52e"
+    )
+    log.add(
+        ToolResult, call_id=call, outcome="ok", exit_code=0, text='Background command "docs" completed (exit code 0)'
+    )
+    (chain,) = log.evidence().chains
+    assert (chain.final, chain.runs[0].exit) == ("ok", 0)
+
+
 def test_rewound_commands_are_attempts_but_no_state(log) -> None:
     log.run("pytest", 1, "1 failed in 0.1s")
     log.run("pytest", 0, "1 passed in 0.1s", active=False)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from passdown.evidence.words import GAP, MAX_DIRECTIVE, MAX_SUMMARY, next_step
+from passdown.evidence.said import next_step
+from passdown.evidence.words import GAP, MAX_DIRECTIVE, MAX_SUMMARY
 from passdown.model.session import Compaction, Interruption, PlanItem, PlanUpdate, ToolCall, ToolResult
 
 
@@ -37,8 +38,9 @@ def test_first_and_newest_directives_are_kept(log) -> None:
 
 def test_only_a_person_of_the_main_agent_gives_directives(log) -> None:
     log.human("real")
-    for origin in ("queued", "command", "shell", "plan", "subagent", "hook", "injected"):
+    for origin in ("queued", "command", "shell", "subagent", "hook", "injected"):
         log.human("not a request", origin=origin)
+    log.human("/compact keep the list of files", origin="command")
     log.human("to the subagent", agent_id="sub")
     log.human("old", copied=True)
     log.human("taken back", active=False)
@@ -46,6 +48,30 @@ def test_only_a_person_of_the_main_agent_gives_directives(log) -> None:
     evidence = log.evidence()
     assert [directive.text for directive in evidence.directives] == ["real"]
     assert evidence.omitted == {"directives_queued": 1, "directives_rewound": 1}
+
+
+def test_the_request_of_a_slash_command_is_the_persons(log) -> None:
+    log.human("find out how the export is limited today", origin="command")
+    log.human("14", origin="command")
+    assert [directive.text for directive in log.evidence().directives] == ["find out how the export is limited today"]
+
+
+def test_a_plan_a_session_began_with_is_no_ones_words(log) -> None:
+    log.human("Implement the following plan:\n\n# Limit the export", origin="plan")
+    log.human("and keep it small")
+    assert [directive.origin for directive in log.evidence().directives] == ["plan", "human"]
+
+
+def test_a_message_stopped_and_sent_again_in_other_words_counts_once(log) -> None:
+    log.human("Push it. Read the template, then open a request")
+    log.say("I will look")
+    log.add(Interruption)
+    log.human("Push it. Read the template, tick every box, then open a request")
+    log.human("Push it. Read the template, then open an issue")
+    assert [directive.text for directive in log.evidence().directives] == [
+        "Push it. Read the template, tick every box, then open a request",
+        "Push it. Read the template, then open an issue",
+    ]
 
 
 def test_since_leaves_out_older_directives(log) -> None:
@@ -98,6 +124,20 @@ def test_harness_summaries_keep_both_ends(log) -> None:
         ("Done with a.\n\nThe cache is still cold on start. It costs a second.", "The cache is still cold on start."),
         ("Remaining: the Windows paths.\n```\nlet me not be found\n```", "Remaining: the Windows paths."),
         ("Done.", ""),
+        (
+            "Committed as `1a2b`. Ready for `/plan 14` whenever you want to continue.",
+            "Ready for `/plan 14` whenever you want to continue.",
+        ),
+        ("The cache is warm now.\n\nIf you'd rather keep it cold, say so and I'll stop.", "The cache is warm now."),
+        (
+            "Both loaders pass now. Here is what changed:\n\n- `a.py` gains a cache\n- `b.py` loses one",
+            "Both loaders pass now.",
+        ),
+        (
+            "All three files are updated.\n\n`★ Insight ────────────`\nA rule.\n`────────────────────`",
+            "All three files are updated.",
+        ),
+        ("I added the check.\n\nWhich would you like next?", "I added the check."),
         ("Created:\n\n| a | b |\n", ""),
         ("", ""),
         ("接下来我会补上测试。", "接下来我会补上测试。"),

@@ -100,6 +100,8 @@ class SessionRuns:
 
     def _late_result(self, event: ToolResult) -> Finished | None:
         background = self._follows.pop(event.call_id, event.call_id)
+        if background not in self._running:
+            background = next((name for name, one in self._running.items() if one.call_id == background), "")
         known = self._running.get(background)
         if known is None or event.outcome == "running" or (event.exit_code is None and event.call_id != known.call_id):
             return None

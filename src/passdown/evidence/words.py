@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
+from typing import Literal
 
-from passdown.evidence.output import compiled, one_line
+from passdown.evidence.output import compiled
+from passdown.evidence.said import next_step, says_something
 from passdown.model.evidence import Directive, Rejection, Source, Statement
 from passdown.model.session import AssistantMessage, Compaction, UserMessage
 
 MAX_DIRECTIVE = 600
 MAX_SUMMARY = 4000
 MAX_STATEMENT = 600
-MAX_STEP = 300
 FIRST_DIRECTIVES = 5
 LAST_DIRECTIVES = 35
 MAX_REJECTIONS = 20
@@ -48,14 +48,18 @@ class Words:
         self._said: tuple[str, AssistantMessage, Source] | None = None
         self._tentative: tuple[str, AssistantMessage, Source] | None = None
         self._about_own = False
+        self._stopped = False
 
     def _omit(self, name: str, count: int = 1) -> None:
         if count > 0:
             self.omitted[name] = self.omitted.get(name, 0) + count
 
     def user(self, event: UserMessage, source: Source) -> bool:
-        """Take a message in the user's role; returns True when it is a directive."""
-        if event.agent_id or event.origin != "human":
+        """Take a message in the user's role; returns True when it is a directive.
+
+        That is what a person typed, the request a slash command was given, and the plan a session was begun with.
+        """
+        if event.agent_id or not _directs(event):
             if event.origin == "queued":
                 self._omit("directives_queued")
             return False
@@ -67,13 +71,23 @@ class Words:
         if not text.strip():
             return False
         kept, cut = cut_middle(text, MAX_DIRECTIVE)
-        directive = Directive(text=kept, at=event.at, cut=cut, source=source)
+        origin: Literal["human", "plan"] = "plan" if event.origin == "plan" else "human"
+        self._direct(Directive(text=kept, at=event.at, cut=cut, source=source, origin=origin))
+        return True
+
+    def _direct(self, directive: Directive) -> None:
+        """Keep a directive; one that a person stopped and put in other words counts once, as said last."""
+        stopped, self._stopped = self._stopped, False
+        kept = self._latest or self._first
+        if stopped and kept and _reworded(kept[-1], directive):
+            kept[-1] = directive
+            self._omit("directives_resent")
+            return
         self._directives += 1
         if len(self._first) < FIRST_DIRECTIVES:
             self._first.append(directive)
         else:
             self._latest.append(directive)
-        return True
 
     def assistant(self, event: AssistantMessage, source: Source) -> None:
         """Take what the main agent said. What it says about passdown's own commands is not about the work."""
@@ -123,6 +137,7 @@ class Words:
         """Take a refusal or an interruption. Its reason stays empty when none was given."""
         self._rejected += 1
         self._rejections.append(rejection)
+        self._stopped = self._stopped or rejection.kind == "interrupted"
 
     def directives(self) -> tuple[Directive, ...]:
         """Return the first directives and the newest ones; the count of the rest goes to `omitted`."""
@@ -155,60 +170,31 @@ class Words:
         return Statement(text=step, by="agent", at=event.at, cut=cut, source=source) if step else None
 
 
-_FENCE = r"(?s)```.*?(?:```|\Z)"
-_SENTENCE = r"(?<=[.!?。！？])(?<!\d\.)\s+|\n+"
-_MARKUP = r"^\s*(?:[-*+•]\s+|\d+[.)]\s+|#{1,6}\s+|>\s+|\[[ xX]\]\s+)*"
-_NEXT = (
-    r"(?i)^(?:\W*)(?:the )?(?:next(?: steps?| up| action| thing)?\b|remaining\b|still (?:to do|open|needed)\b|to ?do\b"
-    r"|下一步|接下来)"
-)
-_WILL = (
-    r"(?i)^(?:\W*)(?:(?:now|then|so|ok(?:ay)?|first|good|great|perfect)[,!.]?\s+)?(?:now\s+)?"
-    r"(?:i(?:'|’)?ll\b|i will\b|i(?:'|’)m (?:now )?(?:going to|\w+ing)\b|i am (?:now )?(?:going to|\w+ing)\b|let me\b"
-    r"|let(?:'|’)s\b|i need to\b|i should\b|we (?:need|should|can now)\b|i(?:'|’)m going\b|我(?:来|将|现在|接下来))"
-)
-_INLINE = r"(?i)\b(?:next(?:,| i(?:'|’)?ll| i will)|i(?:'|’)ll\b|i will\b|let me\b|going to\b|now i(?:'|’)m\b)"
+def _directs(event: UserMessage) -> bool:
+    """Say whether a message in the user's role carries a person's own wish."""
+    if event.origin == "command":
+        return not event.text.lstrip().startswith("/") and says_something(event.text.strip().rstrip(":"))
+    return event.origin in {"human", "plan"}
 
 
-def next_step(text: str) -> tuple[str, int]:
-    """Return the sentence that says what comes next, else the last paragraph's first one; and what was cut off it."""
-    clean = compiled(_FENCE).sub("\n", text)
-    sentences = [stripped for piece in compiled(_SENTENCE).split(clean) if (stripped := _plain(piece))]
-    if not sentences:
-        return "", 0
-    for phrase, search in ((_NEXT, False), (_WILL, False), (_INLINE, True)):
-        pattern = compiled(phrase)
-        for index in range(len(sentences) - 1, -1, -1):
-            found = pattern.search(sentences[index]) if search else pattern.match(sentences[index])
-            if found:
-                return _capped(_with_item(sentences, index))
-    for paragraph in reversed(re.split(r"\n\s*\n", clean)):
-        for piece in compiled(_SENTENCE).split(paragraph):
-            sentence = _plain(piece)
-            if _says_something(sentence):
-                return _capped(sentence)
-    return "", 0
-
-
-def _says_something(sentence: str) -> bool:
-    """Say whether a sentence can stand alone: not `Done.`, not `Created:`, not a table row."""
-    if sentence.endswith((":", "：")) or sentence.startswith(("|", "::", "---", "```")):
+def _reworded(before: Directive, after: Directive) -> bool:
+    """Say whether two messages in a row are the same one, sent again with a few words changed."""
+    one, other = before.text.strip(), after.text.strip()
+    short, long = sorted((one, other), key=len)
+    if before.origin != after.origin or len(short) < 12 or len(long) > 3 * len(short):
         return False
-    return len(sentence.split()) >= 4 or len(sentence.encode()) - len(sentence) >= 16
+    if any(name not in long for name in compiled(_NAME).findall(short)):
+        return False
+    ahead = _shared(one, other)
+    behind = _shared(one[ahead:][::-1], other[ahead:][::-1])
+    return (ahead + behind) * 10 >= 8 * len(short)
 
 
-def _plain(piece: str) -> str:
-    return compiled(_MARKUP).sub("", piece).strip().strip("*_").strip()
+_NAME = r"[!-~]*[\d/_][!-~]*"
+"""What names one thing and no other: a number, a path, an identifier."""
 
 
-def _with_item(sentences: list[str], index: int) -> str:
-    """A heading such as `Next steps:` says nothing without the item under it."""
-    sentence = sentences[index]
-    if len(sentence.rstrip(":* ").split()) <= 3 and index + 1 < len(sentences):
-        return f"{sentence.rstrip(':* ')}: {sentences[index + 1]}"
-    return sentence
-
-
-def _capped(sentence: str) -> tuple[str, int]:
-    line = " ".join(sentence.split())
-    return one_line(line, MAX_STEP), max(0, len(line) - MAX_STEP)
+def _shared(one: str, other: str) -> int:
+    """Return how many characters two texts begin with in common."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((index for index, (left, right) in pairs if left != right), min(len(one), len(other)))
