@@ -1,0 +1,150 @@
+"""Debug prints, breakpoints, focused and newly skipped tests, in the added lines of the diff."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from passdown.clean.content import Source
+from passdown.clean.languages import language_of
+from passdown.clean.lexer import lex
+from passdown.clean.prints import RULES, Hit, Tier, arguments_at, expression, gives_away
+from passdown.clean.python_source import is_script, parse, python_hits
+from passdown.model.finding import Finding
+from passdown.model.pattern import lazy_pattern
+
+HOUSE_STYLE = 3
+"""A file that held so many prints at the base prints by habit."""
+
+_ENTRY = lazy_pattern(
+    r"(?i)(?:^|/)(?:bin|scripts?|cmd|cli|tools?|examples?|docs?|demos?|bench(?:mark)?s?|notebooks|playground)/"
+    r"|(?:^|/)(?:(?:\w+[-_])?(?:main|cli|demo|example|benchmark)|__main__|manage|setup|conftest|build|program|gulpfile)\.\w+$"
+)
+_TEST = lazy_pattern(
+    r"(?i)(?:^|/)(?:tests?|specs?|__tests__|testing|e2e)/|(?:^|/)(?:test_[^/]*|[^/]*[._-](?:test|spec)s?)\.\w+$"
+)
+_REMOVE = 'remove the line, or end it with a comment "handoff:allow-debug <reason>"'
+BaseTexts = Callable[[list[str]], Mapping[str, str]]
+
+
+def is_test(path: str) -> bool:
+    """Say whether a file holds tests, by its path."""
+    return bool(_TEST.search(path))
+
+
+def debug_findings(
+    sources: Iterable[Source], root: Path, base_texts: BaseTexts, names: tuple[str, ...] = ()
+) -> Iterator[Finding]:
+    """Find debugging that was left in. `base_texts` answers with the files' texts at the base, `names` are more calls.
+
+    A print in a program's entry point, or in a file that printed by habit before, is none.
+    """
+    hits = {source.path: (source, list(_fresh_hits(source, root, names))) for source in sources if source.language}
+    prints = [
+        path for path, (source, found) in hits.items() if not source.new and any(h.tier == "maybe" for h in found)
+    ]
+    before = base_texts(prints) if prints else {}
+    for path, (source, found) in hits.items():
+        quiet = path in before and len(_prints(path, before[path])) >= HOUSE_STYLE
+        maybe = [hit for hit in found if hit.tier == "maybe" and not quiet]
+        yield from (_blocking(source, hit) for hit in found if hit.tier != "maybe")
+        yield from (_blocking(source, hit) for hit in maybe if hit.tell)
+        plain = [hit for hit in maybe if not hit.tell]
+        if plain:
+            what = plain[0].what if len(plain) == 1 else f"{len(plain)} prints, the first one {plain[0].what}"
+            yield Finding(
+                code="temp.debug_print", severity="warn", detail=f"{what}: output, or a leftover?", where=path,
+                line=plain[0].line, fix=_REMOVE,
+            )  # fmt: skip
+
+
+def _blocking(source: Source, hit: Hit) -> Finding:
+    code: dict[Tier, str] = {"focused": "temp.focused_test", "skipped": "test.skipped_added"}
+    fix = {"focused": "run all tests again: take the focus off", "skipped": "mend the test, or say why it is skipped"}
+    return Finding(
+        code=code.get(hit.tier, "temp.debug_print"),
+        severity="warn" if hit.tier == "skipped" else "block",
+        detail=hit.what,
+        where=source.path,
+        line=hit.line,
+        fix=fix.get(hit.tier, _REMOVE),
+    )
+
+
+def _fresh_hits(source: Source, root: Path, names: tuple[str, ...]) -> Iterator[Hit]:
+    """Return the hits on added lines that no comment waives, without those that are fine where they stand."""
+    wanted = source.added - source.waived
+    if not wanted:
+        return
+    found = sorted(set(_all_hits(source, root, names)))
+    entry = any(hit.tier == "maybe" for hit in found) and _is_entry(source)
+    for hit in found:
+        if hit.line not in wanted or (hit.tier == "maybe" and entry):
+            continue
+        if hit.tier == "focused" and not is_test(source.path):
+            continue
+        if hit.tier == "skipped" and source.new:
+            continue
+        yield hit
+
+
+def _all_hits(source: Source, root: Path, names: tuple[str, ...]) -> Iterator[Hit]:
+    assert source.language is not None
+    if names:
+        alternatives = "|".join(re.escape(name) for name in names if name)
+        yield from _matches(source.lexed.code, source.text, rf"(?<![\w.])(?:{alternatives})[ \t]*\(", "always", source)
+    if source.language.name == "python":
+        tree = parse(source.text)
+        if tree is not None:
+            package = (root / source.path).parent / "__init__.py"
+            yield from python_hits(tree, in_package=package.is_file())
+        return
+    rules = RULES.get(source.language.name)
+    if rules is None:
+        return
+    tiers: tuple[tuple[Tier, str], ...] = (
+        ("always", rules.always), ("focused", rules.focused), ("skipped", rules.skipped), ("maybe", rules.maybe),
+    )  # fmt: skip
+    for tier, pattern in tiers:
+        if pattern:
+            yield from _matches(source.lexed.code, source.text, pattern, tier, source)
+
+
+def _matches(code: str, text: str, pattern: str, tier: Tier, source: Source) -> Iterator[Hit]:
+    for found in expression(pattern).finditer(code):
+        start = found.start() + len(found[0]) - len(found[0].lstrip())
+        what = " ".join(text[start : found.end()].split()).rstrip("([{ ")[:60]
+        bracket = found[0].rstrip()[-1:] in "([{"
+        tell = False
+        if tier == "maybe":
+            end = text.find("\n", found.end())
+            rest = text[found.end() : end if end >= 0 else len(text)]
+            tell = gives_away(arguments_at(code, text, found.end()) if bracket else rest)
+        yield Hit(source.lexed.line_at(start), tier, f"{what}(…)" if bracket and tier == "maybe" else what, tell)
+
+
+def _is_entry(source: Source) -> bool:
+    if _ENTRY.search(source.path) or source.text.startswith("#!"):
+        return True
+    assert source.language is not None
+    if source.language.name == "python":
+        tree = parse(source.text)
+        return tree is not None and is_script(tree)
+    rules = RULES.get(source.language.name)
+    return bool(rules and rules.entry and expression(rules.entry).search(source.lexed.code))
+
+
+def _prints(path: str, text: str) -> list[Hit]:
+    """Return the prints in a text."""
+    language = language_of(path)
+    if language is None:
+        return []
+    if language.name == "python":
+        tree = parse(text)
+        return [hit for hit in python_hits(tree, in_package=False) if hit.tier == "maybe"] if tree else []
+    rules = RULES.get(language.name)
+    code = lex(text, language).code
+    return (
+        [Hit(0, "maybe", found[0]) for found in expression(rules.maybe).finditer(code)] if rules and rules.maybe else []
+    )

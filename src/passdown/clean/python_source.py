@@ -1,0 +1,96 @@
+"""Python, by its syntax tree: breakpoints, prints, focused and skipped tests."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator
+
+from passdown.clean.prints import Hit, is_told
+
+_DEBUGGERS = frozenset({"pdb", "ipdb", "pudb", "wdb", "remote_pdb"})
+_PRINTS = frozenset({"print", "pprint", "pp", "ic"})
+_SKIPS = ("skip", "skipif", "skipIf", "skipUnless", "xfail")
+
+
+def parse(text: str) -> ast.Module | None:
+    """Return the syntax tree, None for what is no Python of this version."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def python_hits(tree: ast.Module, *, in_package: bool) -> Iterator[Hit]:
+    """Find calls that look like debugging. In a package, a print at the top of a module without functions is one."""
+    functions = any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in ast.walk(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from _imported(node)
+        elif isinstance(node, ast.Call):
+            yield from _called(node, at_top=in_package and not functions)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield from _decorated(node)
+
+
+def is_script(tree: ast.Module) -> bool:
+    """Say whether the module is run as a program: it has an `if __name__ == "__main__"`."""
+    return any(
+        isinstance(node, ast.If) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(node.test))
+        for node in tree.body
+    )
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[Hit]:
+    names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    if any(name.partition(".")[0] in _DEBUGGERS for name in names) and not getattr(node, "level", 0):
+        yield Hit(node.lineno, "always", f"import {names[0]}")
+
+
+def _called(node: ast.Call, *, at_top: bool) -> Iterator[Hit]:
+    target = node.func
+    if isinstance(target, ast.Name) and target.id == "breakpoint":
+        yield Hit(node.lineno, "always", "breakpoint()")
+    elif isinstance(target, ast.Attribute) and target.attr == "set_trace":
+        yield Hit(node.lineno, "always", f"{_dotted(target)}()"[:60])
+    elif isinstance(target, ast.Name) and target.id in _PRINTS and not _goes_elsewhere(node):
+        tell = _told(node) or (at_top and node.col_offset == 0)
+        yield Hit(node.lineno, "maybe", f"{target.id}(…)", tell)
+    elif isinstance(target, ast.Attribute) and _dotted(target) in ("pytest.skip", "self.skipTest"):
+        yield Hit(node.lineno, "skipped", f"{_dotted(target)}()")
+
+
+def _goes_elsewhere(node: ast.Call) -> bool:
+    return any(keyword.arg == "file" for keyword in node.keywords)
+
+
+def _told(node: ast.Call) -> bool:
+    if len(node.args) == 1 and isinstance(node.args[0], ast.Name):
+        return True
+    texts = (n.value for argument in node.args for n in ast.walk(argument) if isinstance(n, ast.Constant))
+    return any(isinstance(text, str) and is_told(text) for text in texts)
+
+
+def _decorated(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[Hit]:
+    for decorator in node.decorator_list:
+        target = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if not isinstance(target, ast.Attribute):
+            continue
+        name = _dotted(target)
+        if name == "pytest.mark.only":
+            yield Hit(decorator.lineno, "focused", f"@{name}")
+        elif target.attr in _SKIPS and name.startswith(("pytest.mark.", "unittest.")):
+            yield Hit(decorator.lineno, "skipped", f"@{name}"[:60])
+
+
+def _dotted(node: ast.expr) -> str:
+    """Return `a.b.c`; parts that are no plain names are left out."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        parts.append(node.id)
+    return ".".join(reversed(parts))
