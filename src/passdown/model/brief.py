@@ -76,7 +76,10 @@ class Quote(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class NextStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The one next action, as a proposal. `replan` says why it can no longer be taken as it stands."""
+    """The one next action, as a proposal. `replan` says why it can no longer be taken as it stands.
+
+    `recorded` is how its command, or the tests, ended last.
+    """
 
     text: str
     command: str = ""
@@ -85,6 +88,7 @@ class NextStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
     agents_view: str = ""
     needs_human: bool = False
     acknowledged: bool = False
+    recorded: str = ""
     replan: str = ""
 
 

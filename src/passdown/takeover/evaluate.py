@@ -1,4 +1,4 @@
-"""The closed set of checks, evaluated against this repository. Nothing but git is run; what is not known holds nothing."""
+"""The closed set of checks, evaluated against this repository. Nothing but git is run; the unknown is never a yes."""
 
 from __future__ import annotations
 
@@ -135,13 +135,10 @@ class _Judge:
             return "drifted", "edited", "is another kind of file than git's"
         if blob == check.expect:
             return "holds", "same", ""
-        before = places.blobs_at(self.packet.git.base) if self._knows_base() else {}
-        if before.get(path) == blob:
+        base = self.packet.git.base or ""
+        if base in self.history.present and places.blobs_at(base).get(path) == blob:
             return "contradicted", "reverted", "has the content from before the work"
         return "drifted", "edited", "has other content now"
-
-    def _knows_base(self) -> bool:
-        return self.packet.git.base in self.history.present
 
     def _gone(self, path: str, blob: str) -> _Judged:
         if not self.places.readable(path):

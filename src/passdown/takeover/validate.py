@@ -33,7 +33,7 @@ class Validated(Struct, frozen=True, kw_only=True):
 def validate(data: bytes, markdown: str | None = None, *, mirror: str | None = None) -> Validated:
     """Read a packet and recompute its id; render it again and compare with the Markdown beside it and the mirror.
 
-    Raises `FormatError` for what is no packet. A check of a kind this passdown does not know is dropped, with a finding.
+    Raises `FormatError` for what is no packet. A check of a kind that is not known here is dropped, with a finding.
     """
     plain = decode_plain(data)
     known, dropped = _without_unknown_checks(plain)
@@ -58,7 +58,7 @@ def _tampered(plain: dict[str, Any], packet: Packet) -> str:
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
         return "its content cannot be hashed"
     if computed != packet.packet_id:
-        return f"its content hashes to {computed[:12]}, its id says {packet.packet_id[:12]}: it was changed after it was written"
+        return f"it was changed after it was written: it hashes to {computed[:12]}, its id is {packet.packet_id[:12]}"
     return ""
 
 

@@ -35,7 +35,13 @@ def tally(verdicts: Sequence[Verdict]) -> Tally:
     """Count the states of the claims that have a check, and the claims that have none."""
     states = Counter(verdict.state for verdict in verdicts if verdict.claim.check is not None)
     declared = sum(verdict.claim.check is None for verdict in verdicts)
-    return Tally(**states, declared=declared)
+    return Tally(
+        holds=states["holds"],
+        drifted=states["drifted"],
+        contradicted=states["contradicted"],
+        cannot_tell=states["cannot_tell"],
+        declared=declared,
+    )
 
 
 def refusal(packet: Packet, ground: Ground, branch: str | None) -> str:

@@ -1,0 +1,211 @@
+"""The brief of a packet: what holds, what does not, and the little that the successor needs first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from passdown.model.brief import Brief, NextStep, Quote, Readiness, Verdict
+from passdown.model.evidence import RepositoryFacts
+from passdown.model.finding import Finding
+from passdown.model.identifier import normalize_text
+from passdown.model.packet import FailedAttempt, Packet
+from passdown.redact.neutralise import one_line
+from passdown.takeover.ground import Ground
+from passdown.takeover.verdict import Decision, replan, tally, waits_for_a_human
+
+_COMMITS = 3
+_DIFFERENCES = 12
+_BY_TEXT = ("tests", "failed_attempts", "completed", "next_session_prereqs.conditions")
+
+
+def make_brief(
+    packet: Packet,
+    verdicts: Sequence[Verdict],
+    decision: Decision,
+    ground: Ground,
+    *,
+    full: str = "",
+    built_now: bool = False,
+    acknowledged: bool = False,
+    findings: Sequence[Finding] = (),
+) -> Brief:
+    """Put the brief together. `full` is where the whole packet lies, repository-relative."""
+    return Brief(
+        verdict=decision.verdict,
+        packet_id=packet.packet_id,
+        title=one_line(packet.task_id or packet.topic, 64),
+        branch=one_line(packet.git.branch or "", 120),
+        head=(packet.git.head or "")[:64],
+        head_now=ground.facts.effective_head,
+        kind=packet.kind,
+        outcome=packet.outcome,
+        as_of=one_line(packet.as_of or "", 20),
+        built_now=built_now,
+        full=full,
+        reasons=decision.reasons,
+        since=tuple(_since(packet, verdicts, ground.facts)),
+        tally=tally(verdicts),
+        next_step=_next_step(packet, verdicts, ground, acknowledged=acknowledged),
+        settle_first=tuple(_settle_first(packet, ground.facts)),
+        load_first=tuple(_load_first(packet, verdicts)),
+        goal=one_line(packet.goal or "", 300),
+        human_said=tuple(_human_said(packet)),
+        do_not_retry=tuple(_attempt(item) for item in packet.failed_attempts if not item.resolved),
+        decisions=tuple(Quote(text=one_line(item.choice, 240), note=_why(item.why)) for item in packet.decisions),
+        remaining=tuple(Quote(text=one_line(item.text, 200), note=item.status) for item in packet.remaining),
+        questions=tuple(
+            Quote(text=one_line(f"{q.id} {q.question}", 360), note=one_line(f"default: {q.default}", 200))
+            for q in packet.questions_for_human
+        ),
+        done_when=tuple(one_line(line, 300) for line in packet.verification.how),
+        review_first=tuple(_review_first(packet, verdicts)),
+        verdicts=tuple(verdicts),
+        findings=tuple(findings),
+    )
+
+
+def refusing_brief(
+    packet: Packet, verdict: Readiness, reasons: Sequence[str], findings: Sequence[Finding] = ()
+) -> Brief:
+    """Return the brief of a packet that is not to be used here: its id and the reasons, none of its content."""
+    return Brief(
+        verdict=verdict, packet_id=one_line(packet.packet_id, 64), reasons=tuple(reasons), findings=tuple(findings)
+    )  # fmt: skip
+
+
+def _since(packet: Packet, verdicts: Sequence[Verdict], facts: RepositoryFacts) -> Iterator[str]:
+    """Yield what happened since the packet was written, the weightiest first."""
+    if facts.operation:
+        yield f"a {facts.operation} is in progress"
+    known = any(v.claim.place == "git.head" and v.state in ("holds", "drifted") for v in verdicts)
+    if facts.commits_total and known and facts.base == packet.git.head:
+        shown = ", ".join(f'{c.id[:7]} "{_quoted(c.subject, 60)}"' for c in facts.commits[:_COMMITS])
+        more = f", and {facts.commits_total - _COMMITS} more" if facts.commits_total > _COMMITS else ""
+        yield f"{facts.commits_total} new commit{'' if facts.commits_total == 1 else 's'} ({shown}{more})"
+    if facts.behind:
+        commits = f"{facts.behind} commit{'' if facts.behind == 1 else 's'}"
+        yield f"{commits} behind {one_line(facts.upstream, 80)}, as of the last fetch"
+    weight = {"contradicted": 0, "drifted": 1}
+    off = sorted((v for v in verdicts if v.state in weight), key=lambda v: (weight[v.state], not v.claim.required))
+    listed = [v for v in off if v.change != "advanced"]
+    seen: set[str] = set()
+    for verdict in listed:
+        line = f"{_named(verdict)} {verdict.reason}"
+        if line not in seen and len(seen) < _DIFFERENCES:
+            seen.add(line)
+            yield line
+    if len(listed) > len(seen) == _DIFFERENCES:
+        yield f"{len(listed) - len(seen)} more differences (--format json lists all)"
+    if not off and facts.tree_fingerprint != packet.git.tree_fingerprint:
+        yield "the working tree has other uncommitted changes than it had"
+
+
+def _named(verdict: Verdict) -> str:
+    claim, check = verdict.claim, verdict.claim.check
+    if check is None or claim.place in _BY_TEXT:
+        return f"{claim.place.rsplit('.', 1)[-1]}: {_quoted(claim.text, 100)}:"
+    subject = one_line(check.subject, 120)
+    names = {
+        "is_ancestor": f"commit {subject[:12]}:",
+        "stash_exists": f"stash {subject[:12]}:",
+        "ref_at": f"{subject}:",
+    }
+    return names.get(check.kind, subject)
+
+
+def _quoted(text: str, cap: int) -> str:
+    return one_line(text, cap).replace('"', "'")
+
+
+def _next_step(packet: Packet, verdicts: Sequence[Verdict], ground: Ground, *, acknowledged: bool) -> NextStep:
+    action = packet.next_action
+    return NextStep(
+        text=one_line(action.text, 300),
+        command=one_line(action.command, 300),
+        basis=action.basis,
+        source=one_line(action.source.removeprefix("derived:").replace("_", " "), 80),
+        agents_view=one_line(action.agents_view, 300),
+        needs_human=waits_for_a_human(action),
+        acknowledged=acknowledged and waits_for_a_human(action),
+        recorded=_recorded(packet, ground.facts),
+        replan=one_line(replan(packet, verdicts, ground), 300),
+    )
+
+
+def _recorded(packet: Packet, facts: RepositoryFacts) -> str:
+    tests = packet.tests
+    if packet.next_action.command not in tests.commands:
+        return ""
+    if tests.state in ("green", "red", "error"):
+        same = tests.tree and tests.tree == facts.tree_fingerprint
+        return f"{tests.state} at hand-over, recorded on {'this' if same else 'another'} tree"
+    if tests.state == "stale" and tests.last_outcome in ("green", "red", "error"):
+        return f"{tests.last_outcome} when last run, before later edits"
+    return ""
+
+
+def _settle_first(packet: Packet, facts: RepositoryFacts) -> Iterator[Quote]:
+    named = {point.code for point in packet.settle_first}
+    if facts.operation and "tree.operation_in_progress" not in named:
+        yield Quote(text=f"a {facts.operation} is in progress", note="git status")
+    if packet.interrupted_edit is not None:
+        yield Quote(text=f"the last edit was cut short: {one_line(packet.interrupted_edit.path, 200)}")
+    for point in packet.settle_first:
+        if point.code != "edit.interrupted":
+            yield Quote(text=one_line(point.detail, 200), note=one_line(point.fix, 200))
+
+
+def _load_first(packet: Packet, verdicts: Sequence[Verdict]) -> Iterator[Quote]:
+    states = {v.claim.check.subject: v for v in verdicts if v.claim.check and v.claim.place.endswith("artifacts")}
+    for artifact in packet.next_session_prereqs.artifacts:
+        verdict = states.get(artifact.path)
+        if artifact.mode == "on_demand":
+            continue
+        if verdict is not None and verdict.change == "missing":
+            yield Quote(text=one_line(artifact.path, 200), note="missing")
+        elif verdict is not None and verdict.state == "drifted":
+            yield Quote(text=one_line(artifact.path, 200), note="changed since")
+        else:
+            yield Quote(text=one_line(artifact.path, 200), note="in part" if artifact.mode == "range" else "")
+
+
+def _human_said(packet: Packet) -> Iterator[Quote]:
+    """Yield the human's own words, the latest first, then standing wishes; the goal is not said twice."""
+    said = {normalize_text(packet.goal or "")}
+    for line in reversed(packet.directives):
+        text = normalize_text(line.text)
+        if text not in said:
+            said.add(text)
+            yield Quote(text=one_line(line.text, 600), note=one_line(line.at or "", 20))
+    for wish in packet.preferences:
+        if wish.by == "human" and normalize_text(wish.text) not in said:
+            yield Quote(text=one_line(wish.text, 200), note="standing wish")
+
+
+def _attempt(attempt: FailedAttempt) -> Quote:
+    """Return what was tried, without a word of its output: that is nobody's advice."""
+    times = f"failed {attempt.tries} times" if attempt.tries > 1 else "failed"
+    ended = f", exit {attempt.exit}" if attempt.exit is not None else ""
+    after = (
+        f"; then tried {', '.join(one_line(step, 60) for step in attempt.tried_after[:2])}"
+        if attempt.tried_after
+        else ""
+    )
+    return Quote(text=one_line(attempt.what, 200), note=f"{times}{ended}{after}")
+
+
+def _why(why: str) -> str:
+    return "" if why == "reason not recorded" else one_line(why, 160)
+
+
+def _review_first(packet: Packet, verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yield what the next action leans on and nobody can check."""
+    assumptions = {item.id: item.text for item in packet.assumptions_to_validate}
+    for name in packet.review_first:
+        text = "the next step itself, which is only declared" if name == "next_action" else assumptions.get(name, name)
+        yield one_line(text, 200)
+    named = set(packet.next_action.paths)
+    for verdict in verdicts:
+        check = verdict.claim.check
+        if check is not None and verdict.state == "cannot_tell" and check.subject in named:
+            yield one_line(f"{check.subject}: {verdict.reason}", 200)
