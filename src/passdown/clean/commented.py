@@ -20,30 +20,45 @@ _LONGEST = 400
 _MARK = re.compile(r"^[ \t]*(?://+!?|#+!?|/\*+!?|\*(?!\w*\())[ \t]?|[ \t]*\*+/[ \t]*$")
 _DOCUMENTATION = re.compile(r"///|//!|/\*\*|/\*!|#!|##|#:")
 _PRAGMA = re.compile(
-    r"(?i)^\s*(?:noqa|type:|pragma|pylint|pyright|mypy|ruff|flake8|fmt:|isort|nosec|yapf|coding[:=]|-\*-|vim:|eslint|tslint"
-    r"|jshint|prettier|biome|@ts-|@flow|istanbul|c8 |v8 |go:|nolint|\+build|cgo|rustfmt|clippy|shellcheck|rubocop|phpcs|"
-    r"phpstan|psalm|swiftlint|clang-format|nolint|lint:|region|endregion|#region|sourceMappingURL|frozen_string_literal|"
-    r"language=|ktlint|noinspection|checkstyle|spell|cspell|=begin|=end|requires|usage|handoff:)"
+    r"(?i)^\s*(?:noqa|type:|pragma|pylint|pyright|mypy|ruff|flake8|fmt:|isort|nosec|yapf|coding[:=]|-\*-|vim:|eslint"
+    r"|tslint|jshint|prettier|biome|@ts-|@flow|istanbul|c8 |v8 |go:|nolint|\+build|cgo|rustfmt|clippy|shellcheck"
+    r"|rubocop|phpcs|phpstan|psalm|swiftlint|clang-format|lint:|region|endregion|#region|sourceMappingURL|frozen_string_literal"
+    r"|language=|ktlint|noinspection|checkstyle|spell|cspell|=begin|=end|requires|usage|handoff:)"
 )
 _PROSE_MARK = re.compile(
     r"https?://|\b(?:TODO|FIXME|XXX|HACK|NOTE|WARNING|SPDX|Copyright|License)\b|@(?:param|return|see|since)"
 )
 _EXAMPLE = re.compile(
-    r"(?i)\b(?:e\.g\.|for example|for instance|example|usage|like this|such as|i\.e\.|equivalent)\b|:\s*$|^\s*(?:>>>|\$ |```)"
+    r"(?i)\b(?:e\.g\.|for example|for instance|example|usage|like this|such as|i\.e\.|equivalent)\b"
+    r"|:\s*$|^\s*(?:>>>|\$ |```)"
 )
 _STRONG = (
     ast.Assign, ast.AugAssign, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
     ast.Return, ast.Raise, ast.With, ast.For, ast.While, ast.If, ast.Try, ast.AsyncFor, ast.AsyncWith, ast.Match,
 )  # fmt: skip
 _KEYWORD = re.compile(
-    r"^(?:(?:if|for|while|switch|catch|foreach|elseif|guard|match)\s*\(|\}?\s*else\b.*\{$|(?:if|for|while|match|unless|switch|guard)\b.*\{$"
-    r"|(?:return|throw|raise|await|yield)\b.*;$|(?:const|let|var|val|auto|static|final)\s+(?:mut\s+)?[\w{\[*&:<>]+.*="
-    r"|(?:import|package|using|use|require|include|from)\s+[\w\"'<{.*@:/\\]+.*[;\"'>]$|#\s*(?:include|define|ifdef|ifndef|if|endif)\b"
-    r"|(?:public|private|protected|internal|export|async|pub|func|fn|fun|def|class|struct|enum|interface|impl|type|void|int)\s+\w+.*[{(:;=]"
-    r"|(?:def|class|module|end|elsif|unless)\b[^,.]*$|\w+\s*:=\s*\S|(?:if|elif|while|for)\b.*(?:; ?(?:then|do)|\bthen|\bdo)$|(?:fi|done|esac)$)"
+    r"""^(?:
+    (?:if|for|while|switch|catch|foreach|elseif|guard|match)\s*\(
+    | \}?\s*else\b.*\{$
+    | (?:if|for|while|match|unless|switch|guard)\b.*\{$
+    | (?:return|throw|raise|await|yield)\b.*;$
+    | (?:const|let|var|val|auto|static|final)\s+(?:mut\s+)?[\w{\[*&:<>]+.*=
+    | (?:import|package|using|use|require|include|from)\s+[\w"'<{.*@:/\\]+.*[;"'>]$
+    | \#\s*(?:include|define|ifdef|ifndef|if|endif)\b
+    | (?:public|private|protected|internal|export|async|pub|func|fn|fun|def|class|struct|enum|interface|impl|type|void
+        |int)\s+\w+.*[{(:;=]
+    | (?:def|class|module|end|elsif|unless)\b[^,.]*$
+    | \w+\s*:=\s*\S
+    | (?:if|elif|while|for)\b.*(?:;\ ?(?:then|do)|\bthen|\bdo)$
+    | (?:fi|done|esac)$
+    )""",
+    re.VERBOSE,
 )
 _SHAPE = re.compile(
-    r"^[\w$.\[\]>:@*&-]+\s*(?:[-+*/|&%]?=(?!=)|:=)\s*\S|^[\w$.:>@!-]*\w!?\([^)]*\)?.{0,80}[;{),]?$|^\w+(?:\.\w+)+\("
+    r"""^[\w$.\[\]>:@*&-]+\s*(?:[-+*/|&%]?=(?!=)|:=)\s*\S
+    | ^[\w$.:>@!-]*\w!?\([^)]*\)?.{0,80}[;{),]?$
+    | ^\w+(?:\.\w+)+\(""",
+    re.VERBOSE,
 )
 _OPERATOR = re.compile(r"[=;{}()\[\]<>]|->|::|&&|\|\|")
 
@@ -117,9 +132,9 @@ def _block(comments: list[Comment]) -> Iterator[Block]:
     raw = [line for comment in comments for line in comment.text.split("\n")]
     lines = [_MARK.sub("", line.rstrip()) for line in raw[:_LONGEST]]
     first = comments[0].first
-    if lines and _EXAMPLE.search(next((line for line in lines if line.strip()), "")) and len(lines) > 1:
-        if not _is_code_line(next(line for line in lines if line.strip())):
-            return
+    opening = next((line for line in lines if line.strip()), "")
+    if len(lines) > 1 and _EXAMPLE.search(opening) and not _is_code_line(opening):
+        return
     kept: list[str] = []
     start = first
     for number, line in enumerate([*lines, "TODO"], first):

@@ -1,0 +1,134 @@
+"""Leftovers: temporary files, debugging, commented-out code and secrets that the work added."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from passdown.clean.commented import commented_findings
+from passdown.clean.content import Source, Sources
+from passdown.clean.debug import debug_findings, is_test
+from passdown.clean.languages import language_of
+from passdown.clean.mend import listed, quote_path
+from passdown.errors import FormatError
+from passdown.model.evidence import Change, Evidence
+from passdown.model.finding import Finding
+from passdown.model.path import encode_path
+from passdown.model.pattern import lazy_pattern
+from passdown.redact.scan import Redactor
+from passdown.repository.base_files import base_files
+
+LARGE = 5_000_000
+"""A new binary of more bytes is a warning."""
+
+_NAME = lazy_pattern(
+    r"(?i)(?:.+\.(?:tmp|temp|bak|orig|rej|swp|swo|log|pyc|pyo|prof)|.*~|nohup\.out|core(?:\.[0-9]+)?|\.DS_Store|Thumbs\.db"
+    r"|a\.out|(?:dump|debug|foo)\.\w+|(?:out|output|test|temp|tmp)\.txt|untitled.*|.+_(?:BACKUP|BASE|LOCAL|REMOTE)_\d+\.\w+)"
+)
+_FOLDER = lazy_pattern(r"(?i)(?:^|/)(?:__pycache__|tmp|temp|\.?scratch)/|^(?:playground|sandbox|backup)/")
+_FIXTURE = lazy_pattern(r"(?i)(?:^|/)(?:testdata|fixtures?|__fixtures__|goldens?|cassettes)/")
+_CORE = lazy_pattern(r"(?:^|/)core$")
+_DOCUMENT = lazy_pattern(r"(?i)(?:^|/)(?:docs?|examples?)/|\.(?:md|rst|adoc|txt)$|\.(?:example|sample|template|dist)$")
+_BY_NAME = frozenset({"password", "token", "secret", "api_key", "credential"})
+_SPACE_NAMES = frozenset({"__init__.py", "mod.rs", "index.d.ts"})
+
+
+def leftover_findings(
+    evidence: Evidence, sources: Sources, allow_files: tuple[str, ...], names: tuple[str, ...]
+) -> Iterator[Finding]:
+    """Find what the work left lying about. Content rules see added lines only."""
+    root, repository = Path(evidence.repository.root), evidence.repository
+    literal = frozenset(evidence.workbench.contract.allowed_files) if evidence.workbench.contract else frozenset()
+    for change in repository.changes:
+        if change.status == "A" or change.untracked:
+            yield from _file(root, change, exempt=is_exempt(change.path, allow_files, literal))
+
+    def texts(paths: list[str]) -> Mapping[str, str]:
+        found = base_files(root, repository.base, paths)
+        return {path: data.decode("utf-8", "replace") for path, data in found.items()}
+
+    own = [s for s in sources.all if not _FIXTURE.search(s.path) and not is_exempt(s.path, allow_files, frozenset())]
+    yield from debug_findings(own, root, texts, names)
+    yield from commented_findings(own)
+    yield from _secrets(sources)
+    if sources.skipped:
+        detail = f"{len(sources.skipped)} changed files are too large to look into: {listed(sources.skipped)}"
+        yield Finding(code="leftovers.not_scanned", severity="warn", detail=detail, where=sources.skipped[0])
+
+
+def is_temporary(path: str) -> bool:
+    """Say whether a path is named like something temporary."""
+    name = path.rpartition("/")[2]
+    if name in (".gitkeep", ".keep") or (_CORE.search(path) and path != "core"):
+        return False
+    if _FOLDER.search(path):
+        return True
+    return bool(_NAME.fullmatch(name)) and not (language_of(path) and name.lower().startswith(("debug.", "dump.")))
+
+
+def is_exempt(path: str, globs: tuple[str, ...], literal: frozenset[str]) -> bool:
+    """Say whether a path may be named like that: configured, in the contract by its own name, or a fixture."""
+    return path in literal or bool(_FIXTURE.search(path)) or any(fnmatchcase(path, glob) for glob in globs)
+
+
+def _file(root: Path, change: Change, *, exempt: bool) -> Iterator[Finding]:
+    path = change.path
+    if is_temporary(path) and not exempt:
+        remove = f"rm -- {_plain(path)}" if change.untracked else f"git rm -q -f -- {quote_path(path)}"
+        if not change.untracked and not change.uncommitted:
+            remove += f" && git commit -q -m 'Remove a temporary file' -- {quote_path(path)}"
+        what = "is new and named like something temporary"
+        yield Finding(code="temp.file", severity="block", detail=f"{path} {what}", where=path, fix=remove)
+        return
+    size = _size(root, path)
+    if size == 0 and language_of(path) and path.rpartition("/")[2] not in _SPACE_NAMES and change.mode != "120000":
+        yield Finding(
+            code="temp.empty_file", severity="warn", detail=f"{path} is a new source file without content", where=path,
+            fix="write it, or remove it",
+        )  # fmt: skip
+    if size > LARGE and change.binary:
+        detail = f"{path} is a new binary of {size // 1_000_000} MB"
+        fix = "keep it out of git, or use Git LFS"
+        yield Finding(code="temp.large_blob", severity="warn", detail=detail, where=path, fix=fix)
+
+
+def _plain(path: str) -> str:
+    quoted = quote_path(path)
+    return quoted.replace(":(literal)", "", 1)
+
+
+def _size(root: Path, path: str) -> int:
+    try:
+        return (root / os.fsdecode(encode_path(path))).lstat().st_size
+    except (OSError, ValueError, FormatError):
+        return -1
+
+
+def _secrets(sources: Sources) -> Iterator[Finding]:
+    for source in sources.all:
+        numbers = sorted(number for number in source.added if number <= len(source.lines))
+        text = "\n".join(source.lines[number - 1] for number in numbers)
+        whole = Redactor()
+        if whole.text(text) == text:
+            continue
+        found = False
+        for number in numbers:
+            one = Redactor()
+            if one.text(source.lines[number - 1]) != source.lines[number - 1]:
+                found = True
+                yield _secret(source, number, min(one.counts, default="secret"))
+        if not found:  # a key of several lines
+            number = next((n for n in numbers if "PRIVATE KEY" in source.lines[n - 1]), numbers[0])
+            yield _secret(source, number, min(whole.counts, default="secret"))
+
+
+def _secret(source: Source, line: int, kind: str) -> Finding:
+    mild = kind in _BY_NAME and bool(
+        is_test(source.path) or _FIXTURE.search(source.path) or _DOCUMENT.search(source.path)
+    )
+    return Finding(
+        code="secret.added", severity="warn" if mild else "block", detail=f"looks like a secret ({kind})",
+        where=source.path, line=line, fix="take it out, and replace it wherever it is valid",
+    )  # fmt: skip

@@ -1,0 +1,48 @@
+"""The commands that mend: exact, quoted for a shell, to be run at the repository's root."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from passdown.errors import FormatError
+from passdown.model.path import encode_path
+
+NAMED = 20
+"""Most paths a command names; past so many it takes all of them by a general rule."""
+
+_GLOB = frozenset("*?[")
+
+
+def quote_path(path: str) -> str:
+    """Return a path quoted for a shell, as a pathspec that means this path alone."""
+    try:
+        text = encode_path(path).decode("utf-8", "surrogateescape")
+    except FormatError:
+        text = path
+    if not text.isprintable():
+        return "$'" + "".join(_escaped(byte) for byte in text.encode("utf-8", "surrogateescape")) + "'"
+    if text.startswith(":") or _GLOB & set(text):
+        text = f":(literal){text}"
+    return shlex.quote(text)
+
+
+def _escaped(byte: int) -> str:
+    plain = chr(byte)
+    return plain if plain.isalnum() or plain in "/._-" else f"\\x{byte:02x}"
+
+
+def commit_command(paths: Sequence[str], message: str, *, tracked: bool) -> str:
+    """Return the command that commits these paths: by name, or all of their kind when there are many."""
+    words = shlex.quote(message)
+    if len(paths) > NAMED:
+        return f"git commit -q -a -m {words}" if tracked else f"git add -A && git commit -q -m {words}"
+    names = " ".join(map(quote_path, paths))
+    return f"git add -- {names} && git commit -q -m {words} -- {names}"
+
+
+def listed(paths: Sequence[str], total: int = 0, *, shown: int = 3) -> str:
+    """Return the first paths and how many more there are."""
+    more = max(total, len(paths)) - shown
+    names = ", ".join(paths[:shown])
+    return f"{names} and {more} more" if more > 0 else names
