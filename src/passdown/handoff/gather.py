@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 from passdown.config import Config, load_config
 from passdown.errors import NoEvidenceError
 from passdown.evidence.collect import collect_evidence
-from passdown.handoff.base import Anchor, anchor_for, rebase_anchor
+from passdown.handoff.base import Anchor, anchor_for, rebase_anchor, takeover_on
 from passdown.io.files import read_bounded
 from passdown.model.evidence import Evidence, RepositoryFacts
 from passdown.model.finding import Finding
@@ -35,7 +35,8 @@ class Options(Struct, frozen=True, kw_only=True):
     """What the caller may choose. Empty means: let passdown decide; an empty `next_action` is refused as vague.
 
     `session` is an id, an id's unique beginning, or a session file; `base` a commit; `homes` moves an agent's folder
-    (agent id → path); `now` (milliseconds) is only used to tell which sessions are still live.
+    (agent id → path); `now` (milliseconds) is only used to tell which sessions are still live. `without` names the
+    sessions that are left out, their subagents with them.
     """
 
     session: str = ""
@@ -46,6 +47,7 @@ class Options(Struct, frozen=True, kw_only=True):
     next_action: str | None = None
     homes: Mapping[str, Path] | None = None
     now: int | None = None
+    without: tuple[str, ...] = ()
 
 
 class Gathered(Struct, frozen=True, kw_only=True):
@@ -92,7 +94,9 @@ def gather(folder: Path, options: Options) -> Gathered:
     repository = _snapshot(root, config, anchor)
     found = _find(repository, options)
     selection = _select(found, repository, options, None)
-    if moved := rebase_anchor(root, repository, anchor, packet, selection.primary):
+    known = {item.head.packet_id for item in stored}
+    taken = takeover_on(repository, branch_on_shelf(root), known, packet.topic if packet and topic else "")
+    if moved := rebase_anchor(root, repository, anchor, packet, selection.primary, taken):
         anchor = moved
         repository = _snapshot(root, config, anchor)
     since = anchor.since(root, repository, selection.primary)
@@ -149,7 +153,9 @@ def _find(repository: RepositoryFacts, options: Options) -> Discovery:
     if options.session and Path(options.session).is_file():
         return Discovery(refs=(refer_to(options.session, agent=options.agent),))
     agents = {agent_called(options.agent).id} if options.agent else None
-    return find_sessions(repository, homes=options.homes, agents=agents)
+    found = find_sessions(repository, homes=options.homes, agents=agents)
+    kept = tuple(ref for ref in found.refs if not {ref.session_id, ref.parent_id} & set(options.without))
+    return structs.replace(found, refs=kept)
 
 
 def _select(found: Discovery, repository: RepositoryFacts, options: Options, since: int | None) -> Selection:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from passdown.model.brief import Brief, NextStep, Quote, Readiness, Verdict
 from passdown.model.evidence import RepositoryFacts
@@ -28,8 +28,9 @@ def make_brief(
     built_now: bool = False,
     acknowledged: bool = False,
     findings: Sequence[Finding] = (),
+    mask: Callable[[str], str] = str,
 ) -> Brief:
-    """Put the brief together. `full` is where the whole packet lies, repository-relative."""
+    """Put the brief together. `full` is where the whole packet lies; `mask` redacts what comes fresh from git."""
     return Brief(
         verdict=decision.verdict,
         packet_id=packet.packet_id,
@@ -43,7 +44,7 @@ def make_brief(
         built_now=built_now,
         full=full,
         reasons=decision.reasons,
-        since=tuple(_since(packet, verdicts, ground.facts)),
+        since=tuple(mask(line) for line in _since(packet, verdicts, ground.facts)),
         tally=tally(verdicts),
         next_step=_next_step(packet, verdicts, ground, acknowledged=acknowledged),
         settle_first=tuple(_settle_first(packet, ground.facts)),

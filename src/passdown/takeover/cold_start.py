@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from passdown.io.git import try_git
 from passdown.model.brief import ColdStart, Quote
-from passdown.model.evidence import Evidence
+from passdown.model.evidence import Evidence, RepositoryFacts
 from passdown.model.finding import Finding
 from passdown.model.moment import to_milliseconds
 from passdown.model.packet import Packet
@@ -44,9 +46,14 @@ def is_newer(built: Packet, packet: Packet) -> bool:
 
 
 def cold_start(
-    evidence: Evidence, built: Packet, *, others: Sequence[Quote] = (), findings: Sequence[Finding] = ()
+    evidence: Evidence,
+    built: Packet,
+    *,
+    others: Sequence[Quote] = (),
+    findings: Sequence[Finding] = (),
+    mask: Callable[[str], str] = str,
 ) -> ColdStart:
-    """Report what git, the board and the plan say. `built` is the packet of this evidence: its texts are redacted."""
+    """Report what git, the board and the plan say. `built` is the packet of this evidence; `mask` redacts the rest."""
     facts = evidence.repository
     dirty = [change for change in facts.changes if change.uncommitted or change.untracked]
     return ColdStart(
@@ -54,7 +61,11 @@ def cold_start(
         head=facts.effective_head,
         operation=facts.operation,
         upstream=_distance(facts.upstream, facts.ahead, facts.behind),
-        dirty=tuple(Quote(text=one_line(c.path, 200), note="new" if c.untracked else c.status) for c in dirty[:_DIRTY]),
+        commits=tuple(Quote(text=name, note=one_line(mask(subject), 100)) for name, subject in _recent(facts)),
+        dirty=tuple(
+            Quote(text=one_line(mask(change.path), 200), note="new" if change.untracked else change.status)
+            for change in dirty[:_DIRTY]
+        ),
         dirty_total=len(dirty),
         stashes=tuple(
             Quote(text=stash.id[:12], note=one_line(stash.subject, 80)) for stash in built.local_only.stashes
@@ -70,6 +81,15 @@ def cold_start(
         other_packets=tuple(others),
         findings=tuple(findings),
     )
+
+
+def _recent(facts: RepositoryFacts) -> list[tuple[str, str]]:
+    if not facts.head:
+        return []
+    arguments = ("log", "-z", f"-{_COMMITS}", "--encoding=UTF-8", "--format=%h %s", facts.effective_head, "--")
+    code, output, _ = try_git(Path(facts.root), *arguments)
+    records = output.decode("utf-8", "replace").split("\0") if code == 0 else []
+    return [(name, subject) for name, _, subject in (record.partition(" ") for record in records if record)]
 
 
 def _distance(upstream: str, ahead: int | None, behind: int | None) -> str:

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
@@ -52,7 +52,7 @@ def refusal(packet: Packet, ground: Ground, branch: str | None) -> str:
     facts, identity = ground.facts, packet.git.identity or ""
     if identity and facts.identity and identity != facts.identity and not _in_history(ground, identity):
         return f"it is of another repository (first commit {one_line(identity, 12)}, here {facts.identity[:12]})"
-    if packet.git.branch == branch or (branch and former_name(ground, branch, packet.git.branch or "")):
+    if packet.git.branch == branch or (branch and packet.git.branch in former_names(ground.root, branch)):
         return ""
     theirs = f"branch {one_line(packet.git.branch, 120)}" if packet.git.branch else "a detached HEAD"
     return f"it is of {theirs}; here is {f'branch {branch}' if branch else 'a detached HEAD'}"
@@ -64,17 +64,15 @@ def _in_history(ground: Ground, identity: str) -> bool:
     return try_git(ground.root, "merge-base", "--is-ancestor", identity, ground.facts.head)[0] == 0
 
 
-def former_name(ground: Ground, branch: str, name: str) -> bool:
-    """Say whether HEAD's log tells that the branch `name` was renamed, at once or in steps, to `branch`."""
-    if not name or name == branch:
-        return False
-    code, output, _ = try_git(ground.root, "reflog", "show", "--format=%gs", "-n", str(_MOVES), "HEAD")
+def former_names(root: Path, branch: str) -> frozenset[str]:
+    """Return the names from which a branch was renamed here, at once or in steps, as HEAD's log tells."""
+    code, output, _ = try_git(root, "reflog", "show", "--format=%gs", "-n", str(_MOVES), "HEAD")
     known = {branch}
     for line in output.decode("utf-8", "replace").splitlines() if code == 0 else ():
         found = _RENAMED.fullmatch(line)
         if found and found[2] in known:
             known.add(found[1])
-    return name in known
+    return frozenset(known - {branch})
 
 
 def waits_for_a_human(action: NextAction) -> bool:

@@ -1,0 +1,122 @@
+"""Which packet is meant: the one named, else the only active one of this branch, under its present or a former name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from passdown.config import Config
+from passdown.errors import ConflictError, PassdownError, UsageError
+from passdown.handoff.gather import branch_on_shelf
+from passdown.io.files import is_inside, join_inside, read_bounded
+from passdown.model.brief import Quote
+from passdown.model.finding import Finding
+from passdown.redact.neutralise import one_line
+from passdown.store.packets import PACKET_LIMIT, StoredPacket, active_packets, read_head, read_shelf, shelf
+from passdown.takeover.verdict import former_names
+
+_MARKDOWN_LIMIT = 1 << 20
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """A packet's bytes as they lie there, with the Markdown beside it and the mirror, where there are any.
+
+    `successor` is the id of the packet on this shelf that supersedes it; `shown` the path to name to a reader.
+    """
+
+    path: Path
+    data: bytes
+    shown: str
+    markdown: str | None = None
+    mirror: str | None = None
+    successor: str = ""
+
+
+class Shelf(Struct, frozen=True, kw_only=True):
+    """The packets of the project, and the branch as packets name it (None for a detached HEAD)."""
+
+    root: Path
+    config: Config
+    branch: str | None
+    stored: tuple[StoredPacket, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    def others(self) -> list[Quote]:
+        """Return the active packets of other branches."""
+        branches = sorted({p.head.git.branch or "" for p in self.stored if p.head.git.branch != self.branch})
+        return [
+            Quote(text=one_line(branch or "a detached HEAD", 120), note=one_line(packet.head.packet_id, 12))
+            for branch in branches
+            for packet in active_packets(list(self.stored), branch or None)
+        ]
+
+
+def open_shelf(root: Path, config: Config) -> Shelf:
+    """Read the project's shelf. Raises `UnsafeError` when it leads outside the repository."""
+    stored, findings = read_shelf(shelf(root, config))
+    return Shelf(
+        root=root, config=config, branch=branch_on_shelf(root), stored=tuple(stored), findings=tuple(findings)
+    )  # fmt: skip
+
+
+def find_candidate(here: Shelf, name: str = "") -> Candidate | None:
+    """Return the packet meant, None when this branch has none and none is named.
+
+    Raises `UsageError` for a name that is none or several, `ConflictError` when several are active, `FormatError` for
+    a file that is no packet, `UnsafeError` for a symlink.
+    """
+    if name and Path(name).is_file():
+        return _read(here, Path(name), read_head(Path(name)).packet_id, own_file=True)
+    chosen = _named(here, name) if name else _active(here)
+    return _read(here, chosen.path, chosen.head.packet_id) if chosen is not None else None
+
+
+def _named(here: Shelf, name: str) -> StoredPacket:
+    if "/" in name or name.endswith(".json"):
+        raise UsageError("there is no such file", where=one_line(name, 200), next_step="Name a handoff.json.")
+    chosen = [
+        stored
+        for stored in here.stored
+        if stored.head.session_id == name or (len(name) >= 4 and stored.head.packet_id.startswith(name))
+    ]
+    if len(chosen) != 1:
+        known = ", ".join(one_line(stored.head.packet_id, 12) for stored in here.stored) or "none"
+        what = "names several packets" if chosen else "names no packet"
+        raise UsageError(f"{one_line(name, 80)!r} {what}", next_step=f"Here are: {known}.")
+    return chosen[0]
+
+
+def _active(here: Shelf) -> StoredPacket | None:
+    chosen = active_packets(list(here.stored), here.branch)
+    if not chosen and here.branch and any(stored.head.git.branch != here.branch for stored in here.stored):
+        former = former_names(here.root, here.branch)
+        chosen = [packet for name in sorted(former) for packet in active_packets(list(here.stored), name)]
+    if len(chosen) > 1:
+        names = ", ".join(one_line(stored.head.packet_id, 12) for stored in chosen)
+        raise ConflictError(
+            f"{len(chosen)} packets are active for {here.branch or 'a detached HEAD'}",
+            next_step=f"Name the one to take: {names}",
+        )
+    return chosen[0] if chosen else None
+
+
+def _read(here: Shelf, path: Path, packet_id: str, *, own_file: bool = False) -> Candidate:
+    inside = is_inside(here.root, path)
+    mirror = _text(join_inside(here.root, here.config.mirror)) if here.config.mirror and not own_file else None
+    successors = [stored.head.packet_id for stored in here.stored if stored.head.supersedes == packet_id]
+    return Candidate(
+        path=path,
+        data=read_bounded(path, PACKET_LIMIT),
+        shown=path.resolve().relative_to(here.root.resolve()).as_posix() if inside else path.name,
+        markdown=_text(path.with_name("handoff.md")) if path.name == "handoff.json" else None,
+        mirror=mirror if mirror is not None and packet_id in mirror else None,
+        successor=one_line(successors[-1], 64) if successors else "",
+    )
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return read_bounded(path, _MARKDOWN_LIMIT).decode("utf-8", "replace")
+    except (OSError, PassdownError):
+        return None

@@ -1,0 +1,243 @@
+"""Take: find the packet for this place, judge it, and hand over its brief; or make one from what there is."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct, structs
+
+from passdown.config import Config, load_config
+from passdown.errors import ConflictError, UnsafeError
+from passdown.handoff.candidate import Candidate, Shelf, find_candidate, open_shelf
+from passdown.handoff.gather import Options, find_root
+from passdown.handoff.wrap import Draft, draft
+from passdown.model.brief import Brief, Claim, ColdStart, TakeoverReceipt
+from passdown.model.evidence import RepositoryFacts
+from passdown.model.finding import Finding
+from passdown.model.moment import to_rfc3339
+from passdown.model.packet import Packet
+from passdown.model.pattern import lazy_pattern
+from passdown.model.session import SessionRef
+from passdown.model.workbench import FeedbackRow
+from passdown.redact.scan import Redactor
+from passdown.repository.environment import probe_environment
+from passdown.repository.snapshot import snapshot
+from passdown.sessions.discover import find_sessions
+from passdown.sessions.select import LIVE_WINDOW_MS, Selection, select_sessions
+from passdown.store.packets import own_paths
+from passdown.takeover.brief import make_brief, refusing_brief
+from passdown.takeover.claims import list_claims
+from passdown.takeover.cold_start import cold_start, is_newer, may_be_outdated
+from passdown.takeover.evaluate import evaluate
+from passdown.takeover.ground import Ground, ground_of
+from passdown.takeover.receipt import who_takes, write_receipt
+from passdown.takeover.validate import Validated, validate
+from passdown.takeover.verdict import Decision, decide, refusal, tally
+from passdown.workbench.document import Notes
+from passdown.workbench.feedback import log_paths, read_feedback
+from passdown.workbench.locate import candidates
+
+_ID = lazy_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_EXIT = {"ready": 0, "ready_with_drift": 0, "stale": 6, "blocked": 6, "refused": 6}
+
+
+class Terms(Struct, frozen=True, kw_only=True):
+    """How a packet is taken: `acknowledge` is a human's yes to a next step that cannot be taken back.
+
+    `terminal` says whether a person sits at it, `receipt` whether the takeover is recorded.
+    """
+
+    acknowledge: bool = False
+    terminal: bool = False
+    receipt: bool = True
+
+
+class Taken(Struct, frozen=True, kw_only=True):
+    """What taking gave: a brief or, where there is nothing to take, a cold-start report; and the receipt's name."""
+
+    brief: Brief | None = None
+    cold: ColdStart | None = None
+    receipt: str = ""
+    exit_code: int = 0
+    findings: tuple[Finding, ...] = ()
+
+    def report(self) -> dict[str, Any]:
+        """Return what `take --json` prints."""
+        plain: dict[str, Any] = msgspec.to_builtins(self.brief or self.cold)
+        return {**plain, "receipt": self.receipt}
+
+
+def take(folder: Path, name: str = "", options: Options | None = None, terms: Terms | None = None) -> Taken:
+    """Take the packet of this branch, or the one named by id, session id or file.
+
+    Without a packet, or with one older than the last session's work, the brief is of a packet built on the spot.
+    Nothing of the packet is run; nothing but the receipt is written. Raises `UnsafeError` when an agent says yes in a
+    human's stead, `ConflictError` when several packets are active, and what reading a packet raises.
+    """
+    options, terms = options or Options(), terms or Terms()
+    by = who_takes(os.environ)
+    if terms.acknowledge and by != "human" and not terms.terminal:
+        raise UnsafeError(
+            f"--ack is a human's word, and this runs inside an agent ({by})",
+            next_step="Run `passdown take --ack` yourself, in a terminal.",
+        )
+    root = find_root(folder)
+    here = open_shelf(root, load_config(root))
+    return _Takeover(here, options, terms, by).run(name)
+
+
+class _Takeover:
+    """One takeover: what is shared between finding, judging and recording."""
+
+    def __init__(self, here: Shelf, options: Options, terms: Terms, by: str) -> None:
+        self.here, self.terms, self.by = here, terms, by
+        self.options = structs.replace(options, now=options.now or time.time_ns() // 1_000_000)
+        self.crowd: ConflictError | None = None
+        self.redactor = Redactor(os.environ, {str(Path.home()): "~", str(here.root): "."})
+
+    def run(self, name: str) -> Taken:
+        """Take the named packet as it is; for an unnamed one, look whether there is newer work."""
+        candidate = find_candidate(self.here, name)
+        valid = validate(candidate.data, candidate.markdown, mirror=candidate.mirror) if candidate else None
+        if valid is not None and valid.tampered:
+            reasons = (valid.tampered, "passdown wrap builds a new one from the evidence")
+            return self._refused(valid.packet, Decision(verdict="blocked", reasons=reasons), valid.findings)
+        facts = _read_repository(self.here.root, self.here.config, valid.packet if valid else None)
+        if name and candidate is not None and valid is not None:
+            return self._judge(candidate, valid, facts, ())
+        found, findings = self._sessions(facts)
+        if candidate is None or valid is None:
+            return self._without_packet(bool(found.refs), findings)
+        if may_be_outdated(valid.packet, found.refs) and (newer := self._newer(valid.packet)):
+            return self._judge_draft(newer, findings)
+        return self._judge(candidate, valid, facts, findings)
+
+    def _sessions(self, facts: RepositoryFacts) -> tuple[Selection, tuple[Finding, ...]]:
+        """Return the sessions of this branch, without the one in which this very command runs."""
+        found = find_sessions(facts, homes=self.options.homes)
+        own = own_session(found.refs, self.by, self.options.now or 0)
+        self.options = structs.replace(self.options, without=(*self.options.without, *own))
+        refs = [ref for ref in found.refs if not {ref.session_id, ref.parent_id} & set(self.options.without)]
+        try:
+            selection = select_sessions(refs, facts, since=None, now=self.options.now)
+        except ConflictError as error:
+            self.crowd = error
+            finding = Finding(code="session.several_live", severity="warn", detail=error.what, fix=error.next_step)
+            return Selection(refs=tuple(refs)), (finding,)
+        return selection, (*found.findings, *selection.findings)
+
+    def _newer(self, packet: Packet) -> Draft | None:
+        if self.crowd is not None:
+            return None
+        built = draft(self.here.root, self.options)
+        return built if built.same_as is None and is_newer(built.packet, packet) else None
+
+    def _without_packet(self, worked: bool, findings: Sequence[Finding]) -> Taken:
+        if worked and self.crowd is not None:
+            raise self.crowd
+        built = draft(self.here.root, self.options)
+        if worked and built.packet.sessions:
+            return self._judge_draft(built, findings)
+        report = cold_start(
+            built.gathered.evidence,
+            built.packet,
+            others=self.here.others(),
+            findings=self.here.findings,
+            mask=self.redactor.text,
+        )
+        return Taken(cold=report, exit_code=4, findings=(*self.here.findings, *findings))
+
+    def _judge_draft(self, built: Draft, findings: Sequence[Finding]) -> Taken:
+        fresh = _read_repository(self.here.root, self.here.config, built.packet)
+        candidate = Candidate(path=self.here.root, data=b"", shown="")
+        return self._judge(candidate, Validated(packet=built.packet), fresh, findings, built_now=True)
+
+    def _judge(
+        self,
+        candidate: Candidate,
+        valid: Validated,
+        facts: RepositoryFacts,
+        findings: Sequence[Finding],
+        *,
+        built_now: bool = False,
+    ) -> Taken:
+        packet, claims = valid.packet, list_claims(valid.packet)
+        ground = self._ground(facts, claims)
+        if reason := refusal(packet, ground, self.here.branch):
+            return self._refused(packet, Decision(verdict="refused", reasons=(reason,)), valid.findings)
+        verdicts = evaluate(claims, packet, ground)
+        acknowledged = self.terms.acknowledge
+        decision = decide(packet, verdicts, ground, successor=candidate.successor, acknowledged=acknowledged)
+        shown = (*valid.findings, *self.here.findings, *findings)
+        brief = make_brief(
+            packet, verdicts, decision, ground, full=_full(candidate, self.here.config), built_now=built_now,
+            acknowledged=acknowledged, findings=shown, mask=self.redactor.text,
+        )  # fmt: skip
+        receipt = "" if decision.verdict == "blocked" else self._record(packet, brief, facts, shelved=not built_now)
+        code = 8 if decision.unacknowledged else _EXIT[decision.verdict]
+        return Taken(brief=brief, receipt=receipt, exit_code=code, findings=shown)
+
+    def _ground(self, facts: RepositoryFacts, claims: Sequence[Claim]) -> Ground:
+        config, root = self.here.config, self.here.root
+        recorded = any(claim.check is not None and claim.check.kind == "test_outcome_recorded" for claim in claims)
+        rows = _feedback(root, config) if recorded else ()
+        return ground_of(facts, probe_environment(root, config.tools, config.env_names), rows)
+
+    def _refused(self, packet: Packet, decision: Decision, findings: Sequence[Finding]) -> Taken:
+        brief = refusing_brief(packet, decision.verdict, decision.reasons, findings)
+        return Taken(brief=brief, exit_code=6, findings=(*findings, *self.here.findings))
+
+    def _record(self, packet: Packet, brief: Brief, facts: RepositoryFacts, *, shelved: bool) -> str:
+        if not self.terms.receipt:
+            return ""
+        receipt = TakeoverReceipt(
+            packet_id=packet.packet_id,
+            branch=self.here.branch or "",
+            topic=packet.topic,
+            head=facts.effective_head,
+            at=to_rfc3339(self.options.now) or "",
+            by=self.by,
+            verdict=brief.verdict,
+            tally=tally(brief.verdicts),
+            acknowledged=bool(brief.next_step and brief.next_step.acknowledged),
+            as_of=packet.as_of or "",
+            sessions=tuple(line.id for line in packet.sessions),
+            shelved=shelved,
+        )
+        return write_receipt(Path(facts.common_dir), receipt).name
+
+
+def own_session(refs: Sequence[SessionRef], by: str, now: int) -> tuple[str, ...]:
+    """Return the session in whose shell this runs: the agent's newest one, when it has just grown."""
+    live = [
+        ref
+        for ref in refs
+        if ref.agent == by and ref.parent_kind != "subagent" and (ref.modified_at or 0) >= now - LIVE_WINDOW_MS
+    ]
+    named = [ref for ref in live if ref.session_id == os.environ.get("CODEX_THREAD_ID")]
+    newest = named or sorted(live, key=lambda ref: -(ref.modified_at or 0))
+    return (newest[0].session_id,) if newest else ()
+
+
+def _read_repository(root: Path, config: Config, packet: Packet | None) -> RepositoryFacts:
+    head = packet.git.head if packet is not None and packet.git.head else ""
+    hints = (("packet", head),) if _ID.fullmatch(head) else ()
+    return snapshot(
+        root, base_hints=hints, own_paths=own_paths(config), integration_branch=config.integration_branch
+    )  # fmt: skip
+
+
+def _feedback(root: Path, config: Config) -> tuple[FeedbackRow, ...]:
+    logs = [found for path in candidates("feedback", config) if (found := log_paths(root, path))]
+    return read_feedback(root, logs[0], Notes()).rows if logs else ()
+
+
+def _full(candidate: Candidate, config: Config) -> str:
+    if not candidate.shown:
+        return ""
+    return config.mirror if candidate.mirror is not None else candidate.shown.replace("handoff.json", "handoff.md")
