@@ -20,6 +20,7 @@ from passdown.packet.boundary import branch_in_packet
 from passdown.packet.build import topic_slug
 from passdown.packet.encode import decode_packet
 from passdown.redact.scan import Redactor
+from passdown.repository.commits import last_good
 from passdown.repository.head import current_branch
 from passdown.repository.locate import locate
 from passdown.repository.snapshot import snapshot
@@ -103,6 +104,9 @@ def gather(folder: Path, options: Options) -> Gathered:
     selection = _select(found, repository, options, since)
     tracked = tracked_paths(root)
     workbench = load_workbench(root, config, tracked=tracked)
+    if workbench.verified_commits:
+        good = last_good(root, workbench.verified_commits)
+        workbench = structs.replace(workbench, verified_commits=(good,) if good else ())
     evidence = collect_evidence(
         repository,
         workbench,

@@ -247,6 +247,7 @@ class Workbench(Struct, frozen=True, kw_only=True, omit_defaults=True):
     closed_contracts: tuple[Contract, ...] = ()
     scope_report: ScopeReport | None = None
     verification: Verification | None = None
+    verified_commits: tuple[str, ...] | None = None
     review: Review | None = None
     rule_results: tuple[RuleResult, ...] | None = None
     probes: tuple[Probe, ...] | None = None

@@ -8,6 +8,7 @@ from typing import Literal
 from passdown.model.evidence import Check
 from passdown.model.moment import to_rfc3339
 from passdown.model.packet import CommitLine, GitFacts
+from passdown.model.workbench import Verification
 from passdown.packet.caps import LISTS
 from passdown.packet.context import Context
 from passdown.packet.outcome import is_stale
@@ -43,23 +44,27 @@ def git_facts(context: Context) -> tuple[GitFacts, int]:
     return facts, max(0, max(repository.commits_total, len(repository.commits)) - len(commits))
 
 
+def _judged(verification: Verification | None) -> tuple[str, ...]:
+    judged = verification is not None and verification.passed and verification.head_commit
+    return (verification.head_commit.lower(),) if verification is not None and judged else ()
+
+
 def last_known_good(context: Context) -> tuple[str | None, LkgRule]:
     """Return the newest commit known to be good and how it is known.
 
-    The one a passed verification report judged, else this tree when a green test run is recorded for it, else what
-    `last_known_good.json` says, else none.
+    The newest one that a passed verification report judged, else this tree when a green test run is recorded for it,
+    else what `last_known_good.json` says, else none.
     """
     evidence = context.evidence
     repository, verification = evidence.repository, evidence.workbench.verification
     head = repository.effective_head or repository.head
-    if verification and verification.passed and verification.head_commit:
-        if head and not is_stale(context, verification.head_commit):
-            return head, "verification"
-        known = [c.id for c in repository.commits if c.id.startswith(verification.head_commit.lower())]
-        if known:
-            return known[0], "verification"
-        if len(verification.head_commit) in (40, 64):
-            return verification.head_commit.lower(), "verification"
+    if head and _judged(verification) and not is_stale(context, _judged(verification)[0]):
+        return head, "verification"
+    verified = evidence.workbench.verified_commits
+    verified = _judged(verification) if verified is None else verified
+    known = [c.id for c in repository.commits if any(c.id.startswith(commit) for commit in verified)]
+    if known or (verified and len(verified[0]) in (40, 64)):
+        return (known or verified)[0], "verification"
     loose = any(change.uncommitted or change.untracked for change in repository.changes)
     if head and evidence.tests.state == "green" and not loose:
         return head, "green_tree"

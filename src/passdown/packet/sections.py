@@ -175,7 +175,8 @@ def changed(packet: Packet, room: Room) -> list[str]:
     left = packet.omitted.get("changed_files", 0)
     if left:
         folders = ", ".join(
-            f"{code(name, room.path)} {count}" for name, count in list(packet.changed_elsewhere.items())[:6]
+            f"{code(name, room.path)} {count}"
+            for name, count in sorted(packet.changed_elsewhere.items(), key=lambda item: (-item[1], item[0]))[:6]
         )
         lines.append(f"- … {left} more left out{': ' + folders if folders else ''}")
     return lines

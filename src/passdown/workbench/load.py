@@ -115,6 +115,7 @@ class _Loader:
         feedback = self._feedback()
         return {
             "verification": verification,
+            "verified_commits": self._verified_commits(verification),
             "review": review,
             "feedback": feedback.rows if feedback else None,
             "feedback_skipped": feedback.skipped if feedback else 0,
@@ -137,6 +138,26 @@ class _Loader:
             "questions": self._read("questions", read_questions) or (),
             "clues": self._read("clues", read_clues) or (),
         }
+
+    def _verified_commits(self, active: Verification | None) -> tuple[str, ...]:
+        """Return the commits that passed verification reports judged, the active task's first, then the other tasks'.
+
+        A report of another task that cannot be read says nothing about this one and is passed over.
+        """
+        passed = [active] if active else []
+        for path in task_files(self.root, "verification"):
+            if active and path == active.path:
+                continue
+            try:
+                file = read_file(self.root, path)
+                report = read_verification(decode_json(file.data), Notes(path))
+            except MalformedError:
+                continue
+            if report.passed and report.head_commit:
+                self._keep(file, "other")
+                passed.append(report)
+        commits = (report.head_commit.lower() for report in passed if report.passed and report.head_commit)
+        return tuple(dict.fromkeys(commits))
 
     # --- one artifact ------------------------------------------------------------------------------------------
 
