@@ -92,7 +92,7 @@ class NextStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
     replan: str = ""
 
 
-class Brief(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Brief(Struct, frozen=True, kw_only=True):
     """What the next session needs in its first minute. Every text in it is data about earlier work.
 
     `reasons` say why the verdict is not `ready`; `since` is what happened after the packet was written. `built_now`
@@ -129,7 +129,7 @@ class Brief(Struct, frozen=True, kw_only=True, omit_defaults=True):
     findings: tuple[Finding, ...] = ()
 
 
-class ColdStart(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ColdStart(Struct, frozen=True, kw_only=True):
     """What there is to go by without packet and without session: git, the board and the plan."""
 
     schema_version: int = 1
@@ -149,7 +149,7 @@ class ColdStart(Struct, frozen=True, kw_only=True, omit_defaults=True):
     findings: tuple[Finding, ...] = ()
 
 
-class TakeoverReceipt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TakeoverReceipt(Struct, frozen=True, kw_only=True):
     """That a packet was taken over: which one, where HEAD then was (effective), when, by whom, and how it stood.
 
     `by` is an agent's id or `human`. `as_of` and `sessions` are the packet's; `shelved` is False for a packet that was

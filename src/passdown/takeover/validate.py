@@ -70,7 +70,7 @@ def _markdown(packet: Packet, markdown: str | None, mirror: str | None) -> list[
     rendered = {render_markdown(packet, language=language) for language in LANGUAGES}
     for code, name, text in texts:
         if text is not None and text not in rendered:
-            detail = f"{name} is not what this packet renders to; handoff.json is believed, {name} is not"
+            detail = f"{name} is not what handoff.json renders to (edited, or of another version): the JSON is believed"
             found.append(Finding(code=code, severity="warn", detail=detail, fix="passdown show"))
     return found
 

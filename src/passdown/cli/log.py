@@ -1,0 +1,41 @@
+"""`passdown log`: packets and takeovers, newest first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from passdown.cli.output import print_findings, print_json, print_table
+
+HEADER = ("at", "what", "packet", "branch", "state", "held", "by", "came of it")
+
+
+@click.command()
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="At most so many, newest first.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def log(folder: str, limit: int, as_json: bool) -> None:
+    """List packets and takeovers, newest first: who took which packet, whether it held, and what came of it."""
+    from passdown.handoff.log import LogEntry, read_log
+
+    found = read_log(Path(folder))
+    print_findings(found.findings)
+    shown, left = found.entries[:limit], max(0, len(found.entries) - limit)
+    if as_json:
+        print_json({"schema_version": 1, "entries": shown, "left_out": left})
+        return
+
+    def row(entry: LogEntry) -> tuple[str, ...]:
+        held = f"{entry.held}/{entry.checked}" if entry.what == "takeover" else "-"
+        yes = "+ack" if entry.acknowledged else ""
+        return (
+            entry.at or "-", entry.what, entry.packet_id[:12], entry.branch or "-", entry.state + yes, held,
+            entry.by or "-", entry.came_of or "-",
+        )  # fmt: skip
+
+    print_table(HEADER, [row(entry) for entry in shown])
+    if left:
+        click.echo(f"{left} older left out; --limit shows more", err=True)
+    if not shown:
+        click.echo("no packet and no takeover yet; `passdown wrap` writes the first packet", err=True)
