@@ -67,7 +67,7 @@ def _parsed(text: str) -> _Parsed:
     main = _without_filters(main)
     bare = _joined(main) or text
     tokens = _tokens(main, bare)
-    own = _is_own(look_at(main[0].text).words) if main else False
+    own = "passdown" in text and bool(main) and _is_own(look_at(main[0].text).words)
     return _Parsed(tuple(parts[:64]), moves, shorten(bare), tokens, _kind(main), own)
 
 
@@ -77,7 +77,8 @@ def _parsed_one(text: str, part: Part) -> _Parsed:
     bare = (part.text if look.reader else without_redirections(part.text)) or text
     words = words_in(bare)
     tokens = normalize_command([bare] if words is None else list(words))
-    return _Parsed((part,), (), shorten(bare), tokens, look.kind, _is_own(look.words))
+    own = "passdown" in text and _is_own(look.words)
+    return _Parsed((part,), (), shorten(bare), tokens, look.kind, own)
 
 
 _parsed_before = lru_cache(maxsize=256)(_parsed)

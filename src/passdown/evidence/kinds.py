@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from passdown.evidence.shell import without_redirections, words_in
 from passdown.model.command import normalize_command
@@ -84,20 +84,46 @@ _GIT_MOVES = frozenset({
 _GH_READS = _table("view list status diff checks watch api search")
 
 
-class Look(NamedTuple):
+_SHOWING = _table("cd echo printf pwd date sleep true : test [ [[ export set ps curl wget sort uniq cut tr")
+"""Of the readers that are no search, those told by their first word alone."""
+_PERHAPS_IN_PLACE = re.compile(r"""-['"\\a-z]*i""")
+
+
+class Look:
     """A simple command as the tables see it. `reader` only shows something, `moves` changes the files of the tree."""
 
-    words: tuple[str, ...]
-    program: str
-    kind: Kind
-    reader: bool
-    moves: bool
+    __slots__ = ("_text", "_words", "kind", "moves", "program", "reader")
+
+    def __init__(self, text: str, words: tuple[str, ...] | None, program: str, kind: Kind, shows: tuple[bool, bool]):
+        self._text = text
+        self._words = words
+        self.program = program
+        self.kind = kind
+        self.reader, self.moves = shows
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that say what the command is, split when they are first asked for."""
+        if self._words is None:
+            self._words = words_of(without_redirections(self._text))
+        return self._words
 
 
 @lru_cache(maxsize=256)
 def look_at(text: str) -> Look:
     """Return what the tables say about a simple command."""
-    return _look(without_redirections(text[:MAX_LOOKED_AT]))
+    text = text[:MAX_LOOKED_AT]
+    return _glance(text) or _look(without_redirections(text))
+
+
+def _glance(text: str) -> Look | None:
+    """Return what is known of a reader by its first word alone; None where more has to be looked at."""
+    first = text.split(None, 1)[0] if text and not text.isspace() else ""
+    if "manage.py" in text:
+        return None
+    if first in _LOOKING or (first == "sed" and not _PERHAPS_IN_PLACE.search(text)):
+        return Look(text, None, first, "search", (True, False))
+    return Look(text, None, first, "other", (True, False)) if first in _SHOWING else None
 
 
 @lru_cache(maxsize=256)
@@ -106,7 +132,7 @@ def _look(text: str) -> Look:
     program = program_of(words)
     arguments = [word for word in words[1:] if word[:1] != "-"]
     kind = _kind(program, words, arguments[:4])
-    return Look(words, program, kind, _reads(program, words, arguments), _moves(program, words, arguments))
+    return Look(text, words, program, kind, (_reads(program, words, arguments), _moves(program, words, arguments)))
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -157,11 +183,14 @@ def kind_of(words: Sequence[str]) -> Kind:
 
 
 def _kind(program: str, words: Sequence[str], arguments: list[str]) -> Kind:
-    if program in _LOOKING and not (len(words) > 1 and words[1].endswith("manage.py")):
-        return "search"
+    if not (len(words) > 1 and words[1].endswith("manage.py")):
+        if program in _LOOKING:
+            return "search"
+        if program in _VCS:
+            return _vcs_kind(program, words, arguments)
     if _is_test(program, words, arguments):
         return "test"
-    if program in _LINT or (program == "git" and "--check" in words):
+    if program in _LINT:
         return "lint"
     if program in _RUNNERS and arguments:
         named = _after_run(arguments)
@@ -169,13 +198,17 @@ def _kind(program: str, words: Sequence[str], arguments: list[str]) -> Kind:
             return "lint"
         if _BUILD_WORD.fullmatch(named):
             return "build"
-    if program in _VCS:
-        return "search" if program == "git" and arguments[:1] == ["grep"] else "vcs"
     if program in _EDIT or (program in {"sed", "perl"} and _in_place(words)):
         return "edit"
     if program in _BUILD or (program in {"uv", "next", "npm", "pnpm", "yarn"} and _builds(arguments)):
         return "build"
     return "search" if program in _SEARCH else "other"
+
+
+def _vcs_kind(program: str, words: Sequence[str], arguments: list[str]) -> Kind:
+    if program == "git" and "--check" in words:
+        return "lint"
+    return "search" if program == "git" and arguments[:1] == ["grep"] else "vcs"
 
 
 def _in_place(words: Sequence[str]) -> bool:

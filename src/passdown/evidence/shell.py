@@ -72,8 +72,14 @@ class Part(NamedTuple):
     before: str
 
 
+_SIMPLE = re.compile(r"""(?:[^'"\\`|&;\n()#<]++|'[^']*'|"[^"\\]*")*+""")
+
+
 def split_shell(command: str) -> list[Part]:
     """Return the simple commands of a shell text. Quotes, subshells, here-documents and comments stay whole."""
+    if len(command) <= MAX_SCANNED and _SIMPLE.fullmatch(command):
+        text = command.strip()
+        return [Part(text, "")] if text else []
     return _Splitter(command).split()
 
 

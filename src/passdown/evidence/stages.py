@@ -79,4 +79,7 @@ def _acceptance(workbench: Workbench, test_command: str, places: Places) -> list
 
 
 def _moves_tree(finished: Finished) -> bool:
-    return any(look_at(part.text).moves for part in finished.identity.parts[:16])
+    parts = finished.identity.parts
+    if len(parts) == 1 and finished.identity.kind in {"search", "test", "build", "other"}:
+        return False
+    return any(look_at(part.text).moves for part in parts[:16])

@@ -68,7 +68,9 @@ def normalize_command(command: str | list[str]) -> tuple[str, ...]:
     `python -m` stays. A wrapper with an option not known here stays too, because what follows may be its value.
     A string that does not tokenise is returned as the single token; nothing but wrappers is returned as it is.
     """
-    tokens = list(command) if isinstance(command, list) else _tokens(command)
+    tokens = command if isinstance(command, list) else _tokens(command)
+    if tokens and "=" not in tokens[0] and tokens[0] not in _FIRST_WORDS:
+        return tuple(tokens)
     start = 0
     while start < len(tokens):
         place = start + 1 if _ASSIGNMENT.match(tokens[start]) else _after_wrapper(tokens, start)
