@@ -62,7 +62,10 @@ class SessionRuns:
             return []
         if event.action != "run" or not event.command.strip():
             return []
-        identity = identify(event.command, self._places.absolute(event.cwd, cwd) if event.cwd else cwd, self._places)
+        command = event.command
+        if "\\\n" in command:
+            command = command.replace("\\\n", " ")
+        identity = identify(command, self._places.absolute(event.cwd, cwd) if event.cwd else cwd, self._places)
         if identity.own:
             return []
         source = Source(kind="session", path=self._session_id, line=event.line)

@@ -10,7 +10,7 @@ MAX_STEP = 300
 
 _FENCE = r"(?s)```.*?(?:```|\Z)"
 _SENTENCE = r"(?<=[.!?。！？])(?<!\d\.)\s+|\n+"
-_ITEM = r"^\s*(?:[-*+•]\s+|\d+[.)]\s+|#{1,6}\s+|>\s+|\||★|::)"
+_ITEM = r"^\s*(?:[-*+•]\s+|\d+[.)]\s+|#{1,6}\s+|>\s+|\||[`*]*★|::)"
 _MARKUP = r"^\s*(?:[-*+•]\s+|\d+[.)]\s+|#{1,6}\s+|>\s+|\[[ xX]\]\s+)*"
 _NEXT = (
     r"(?i)^(?:\W*)(?:the )?(?:next(?: steps?| up| action| thing)?\b|remaining\b|still (?:to do|open|needed)\b|to ?do\b"
@@ -32,12 +32,14 @@ _OFFER = (
     r"which (?:would|one|do|option)|just (?:say|let|tell)|say the word|enjoy\b)"
 )
 """Courtesies that end a message: they leave the next step to the reader."""
+_OPEN = r"(?i)\b(?:still|not yet|remains?|needs?|until|fails?|missing|pending|unless|only|but)\b|还|尚未|仍"
+"""Words of a sentence about what is not done."""
 
 
 def next_step(text: str) -> tuple[str, int]:
     """Return the sentence that says what comes next, and what was cut off it.
 
-    Without one: the first sentence of a closing paragraph of prose, else the message's own first sentence.
+    Without one: what the closing paragraph still misses, else the sentence that stands for the whole message.
     """
     clean = compiled(_FENCE).sub("\n", text)
     sentences = [stripped for piece in compiled(_SENTENCE).split(clean) if (stripped := _plain(piece))]
@@ -51,24 +53,38 @@ def next_step(text: str) -> tuple[str, int]:
 
 
 def _standing_alone(clean: str) -> str:
-    """Return the sentence that best stands for a message which announces nothing."""
-    paragraphs = [paragraph for paragraph in re.split(r"\n\s*\n", clean) if paragraph.strip()]
-    prose = [paragraph for paragraph in paragraphs[-2:] if not compiled(_ITEM).match(paragraph.lstrip("\n"))]
-    for paragraph in (*reversed(prose), *paragraphs):
-        for piece in compiled(_SENTENCE).split(paragraph):
-            sentence = _plain(piece)
-            if says_something(sentence) and not compiled(_OFFER).match(sentence):
-                return sentence
+    """Return the sentence that best stands for a message which announces nothing.
+
+    That is what its closing paragraph still misses, else how it opens, else any sentence at all.
+    """
+    paragraphs = [paragraph.lstrip("\n") for paragraph in re.split(r"\n\s*\n", clean) if paragraph.strip()]
+    prose = [paragraph for paragraph in paragraphs if not compiled(_ITEM).match(paragraph)]
+    for paragraph in reversed(prose[-1:] if paragraphs[-1:] == prose[-1:] else []):
+        sentence = _first(paragraph)
+        if sentence and compiled(_OPEN).search(sentence):
+            return sentence
+    opening = prose[:1] if prose[:1] == paragraphs[:1] else []
+    return next(filter(None, map(_first, (*opening, *prose[::-1], *paragraphs))), "")
+
+
+def _first(paragraph: str) -> str:
+    """Return a paragraph's first sentence that can stand alone, empty when it only leads to a list."""
+    for piece in compiled(_SENTENCE).split(paragraph):
+        sentence = _plain(piece)
+        if sentence.endswith((":", "：")) or compiled(_ITEM).match(piece):
+            return ""
+        if says_something(sentence, 3) and not compiled(_OFFER).match(sentence):
+            return sentence
     return ""
 
 
-def says_something(sentence: str) -> bool:
+def says_something(sentence: str, words: int = 4) -> bool:
     """Say whether a sentence can stand alone: not `Done.`, not `Created:`, not a table row, not a line drawn."""
     if sentence.endswith((":", "：")) or sentence.startswith(("|", "::", "---", "```")):
         return False
     if 3 * sum(map(str.isalnum, sentence)) < len(sentence):
         return False
-    return len(sentence.split()) >= 4 or len(sentence.encode()) - len(sentence) >= 16
+    return len(sentence.split()) >= words or len(sentence.encode()) - len(sentence) >= 16
 
 
 def _leaves_it_open(sentence: str) -> bool:

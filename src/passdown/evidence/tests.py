@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from passdown.evidence.classify import is_masking
+from passdown.evidence.covering import covers
 from passdown.evidence.identity import identify
 from passdown.evidence.kinds import kind_of, program_of, words_of
 from passdown.evidence.output import bare_output, clipped
@@ -229,33 +229,6 @@ def _standing(seen: list[Seen]) -> list[Seen]:
     kept = [ordered[-1]]
     for index, item in enumerate(ordered[:-1]):
         later = [other for other in ordered[index + 1 :] if other.colour == "green"]
-        if item.colour != "green" and not any(_covers(other.run, item.run) for other in later):
+        if item.colour != "green" and not any(covers(other.run, item.run) for other in later):
             kept.append(item)
     return kept
-
-
-def _covers(wide: CommandRun, narrow: CommandRun) -> bool:
-    """Say whether one test command runs at least what another does: the same program, on the same files or folders."""
-    if program_of(_plain_words(wide)) != program_of(_plain_words(narrow)):
-        return False
-    chosen = _selection(wide)
-    return all(any(_lies_in(item, folder) for folder in chosen) for item in _selection(narrow))
-
-
-def _lies_in(item: str, folder: str) -> bool:
-    return folder in {item, "."} or item.startswith(f"{folder}/")
-
-
-def _plain_words(run: CommandRun) -> tuple[str, ...]:
-    return tuple(word for word in words_of(run.command) if not word.startswith("-"))
-
-
-_UNSELECTIVE = frozenset({"run", "test", "tests", "t", "./...", ".", "...", "pytest", "unittest", "exec", "nextest"})
-
-
-def _selection(run: CommandRun) -> frozenset[str]:
-    """Return what a test command runs, as paths from the repository's root; its directory when it names nothing."""
-    words = [word for word in _plain_words(run)[1:] if word not in _UNSELECTIVE]
-    return frozenset(
-        posixpath.normpath(posixpath.join(run.cwd, word.partition("::")[0])) for word in words
-    ) or frozenset({run.cwd or "."})

@@ -140,6 +140,10 @@ class HarnessSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     basis: Basis = "declared"
 
 
+Ended = Literal["", "ok", "failed", "interrupted", "rejected", "timeout", "running", "unknown"]
+"""How a run ended whose exit code nobody knows (a pipe hides it, the session ended first); empty with an exit code."""
+
+
 class CommandLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A command that was run, grouped by identity; lines are 1-based positions in its log."""
 
@@ -147,6 +151,7 @@ class CommandLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cwd: str = ""
     runs: int = 1
     last_exit: int | None = None
+    ended: Ended = ""
     first_line: int = 0
     last_line: int = 0
     basis: Basis = "observed"
@@ -158,6 +163,7 @@ class FailedAttempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: str
     what: str
     exit: int | None = None
+    ended: Ended = ""
     why: str = ""
     tries: int = 1
     resolved: bool = False

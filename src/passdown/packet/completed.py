@@ -10,7 +10,7 @@ from passdown.model.packet import CompletedItem
 from passdown.model.workbench import Task
 from passdown.packet.caps import first
 from passdown.packet.context import Context
-from passdown.packet.plan import plan_items
+from passdown.packet.plan import current_plan
 
 
 def list_completed(context: Context) -> tuple[list[CompletedItem], int]:
@@ -25,7 +25,7 @@ def list_completed(context: Context) -> tuple[list[CompletedItem], int]:
     items = [_task(task, proof) for task, proof in proven if proof]
     named = {commit.id for commit in commits for task in done if names_item(commit.subject, task.id)}
     items += [_commit(commit) for commit in commits if commit.id not in named]
-    plan = plan_items(context.evidence.plan)
+    plan = current_plan(context.evidence)
     items += [
         CompletedItem(id=context.id("P-", item.text), text=item.text, evidence="plan")
         for item in plan

@@ -6,6 +6,7 @@ from passdown.model.evidence import Rejection
 from passdown.model.identifier import normalize_text
 from passdown.model.packet import Decision, Preference
 from passdown.model.workbench import DecisionRow, QuestionRow
+from passdown.packet.brief import brief
 from passdown.packet.caps import last
 from passdown.packet.carry import carried_decisions, carried_preferences, fill_with
 from passdown.packet.context import Context
@@ -75,14 +76,25 @@ def _assumption(context: Context, row: QuestionRow) -> Decision:
 
 def _rejection(context: Context, rejection: Rejection) -> Decision:
     verb = "refused" if rejection.kind == "rejected" else "interrupted"
-    what = rejection.what.strip() or "what the agent was doing"
+    what = brief(context.mask(rejection.what.strip())) or "what the agent was doing"
     return Decision(
         id=context.id("D-", f"{verb} {what}"),
         choice=f"the human {verb}: {what}",
-        why=rejection.reason.strip() or NO_REASON,
+        why=rejection.reason.strip() or _what_came_next(context, rejection),
         by="human",
         basis="observed",
     )
+
+
+def _what_came_next(context: Context, rejection: Rejection) -> str:
+    """Return, for want of a reason, the person's next words: what they wanted instead often stands there."""
+    source = rejection.source
+    for directive in context.evidence.directives if source else ():
+        said = directive.source
+        if said and source and said.path == source.path and said.line > source.line and directive.origin == "human":
+            words = " ".join(context.mask(directive.text).split())
+            return f"{NO_REASON}; then said: “{words if len(words) <= 100 else words[:99].rstrip() + '…'}”"
+    return NO_REASON
 
 
 def _newest_once(items: list[Decision]) -> list[Decision]:

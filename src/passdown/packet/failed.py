@@ -4,38 +4,49 @@ from __future__ import annotations
 
 from passdown.model.evidence import Check, CommandChain
 from passdown.model.packet import CommandLine, FailedAttempt
+from passdown.packet.brief import brief
 from passdown.packet.caps import LISTS
 from passdown.packet.context import Context
+from passdown.packet.looking import looks_around
 from passdown.packet.runs import (
     acceptance_chains,
+    ended,
     failures,
     is_acceptance,
     is_failure,
     is_unresolved,
     line_of,
     log_ranks,
+    made_good,
     place,
     runs_total,
     work_chains,
 )
 
+_NEVER_RAN = "<tool_use_error>"
 _WEIGHT = {"test": 0, "build": 1, "lint": 2, "edit": 3, "vcs": 4, "other": 5, "search": 6}
 
 
 def list_failed(context: Context) -> tuple[list[FailedAttempt], int]:
     """Return the failed attempts in log order and how many are left out. Unresolved ones have room first."""
     accepted = acceptance_chains(context)
-    failed = [chain for chain in work_chains(context.evidence) if failures(chain)]
+    chains = work_chains(context.evidence)
+    ranks = log_ranks(context.evidence)
+    failed = [chain for chain in chains if failures(chain) and (is_acceptance(chain, accepted) or not _aside(chain))]
+    good = {at for at, chain in enumerate(failed) if not is_unresolved(chain) or made_good(chain, chains, ranks)}
     order = range(len(failed))
-    weight = {
-        at: (not is_unresolved(failed[at]), not is_acceptance(failed[at], accepted), _WEIGHT[failed[at].kind], -at)
-        for at in order
-    }
+    weight = {at: (at in good, not is_acceptance(failed[at], accepted), _WEIGHT[failed[at].kind], -at) for at in order}
     kept = sorted(sorted(order, key=weight.__getitem__)[: LISTS["failed_attempts"]])
-    return [_attempt(context, failed[at]) for at in kept], len(failed) - len(kept)
+    return [_attempt(context, failed[at], resolved=at in good) for at in kept], len(failed) - len(kept)
 
 
-def _attempt(context: Context, chain: CommandChain) -> FailedAttempt:
+def _aside(chain: CommandChain) -> bool:
+    """Say whether the failures tell nothing about the work: looking around, or calls the agent's program never ran."""
+    runs = [run for run in chain.runs if is_failure(run)]
+    return looks_around(chain.command) or all(run.error_line.startswith(_NEVER_RAN) for run in runs)
+
+
+def _attempt(context: Context, chain: CommandChain, *, resolved: bool) -> FailedAttempt:
     runs = [run for run in chain.runs if is_failure(run)]
     newest = runs[-1] if runs else None
     note = next((run.note for run in reversed(runs) if run.note.strip()), "")
@@ -43,11 +54,12 @@ def _attempt(context: Context, chain: CommandChain) -> FailedAttempt:
     is_test = chain.kind == "test" or chain.acceptance
     return FailedAttempt(
         id=context.id("F-", f"{chain.cwd}\n{chain.key or chain.command}"),
-        what=chain.command,
+        what=shown(context, chain),
         exit=newest.exit if newest else None,
+        ended=ended(newest) if newest else "",
         why=error or note,
         tries=failures(chain),
-        resolved=not is_unresolved(chain),
+        resolved=resolved,
         tried_after=list(chain.tried_after[-LISTS["FailedAttempt.tried_after"] :]),
         note=note if error else "",
         line=line_of(newest) if newest else 0,
@@ -58,10 +70,11 @@ def _attempt(context: Context, chain: CommandChain) -> FailedAttempt:
 def list_commands(context: Context) -> tuple[list[CommandLine], int]:
     """Return the commands by identity, in the order of their last run, and how many are left out.
 
-    Acceptance, tests, builds and what still fails have room before looking around.
+    Acceptance, tests, builds and what still fails have room first; what only looks around has none.
     """
     accepted = acceptance_chains(context)
-    chains = work_chains(context.evidence)
+    every = work_chains(context.evidence)
+    chains = [chain for chain in every if is_acceptance(chain, accepted) or not looks_around(chain.command)]
     ranked = sorted(
         range(len(chains)),
         key=lambda at: (
@@ -71,19 +84,27 @@ def list_commands(context: Context) -> tuple[list[CommandLine], int]:
     kept = [chains[at] for at in ranked[: LISTS["commands_run"]]]
     ranks = log_ranks(context.evidence)
     kept.sort(key=lambda chain: (place(chain.runs[-1], ranks) if chain.runs else (0, 0, 0), chain.key, chain.command))
-    return [_line(chain) for chain in kept], len(chains) - len(kept)
+    return [_line(context, chain) for chain in kept], len(every) - len(kept)
+
+
+def shown(context: Context, chain: CommandChain) -> str:
+    """Return a command in short; one of tests whole, because it is compared and run again."""
+    if chain.acceptance or (chain.kind == "test" and "\n" not in chain.command):
+        return chain.command
+    return brief(context.mask(chain.command))
 
 
 def _last_line(chain: CommandChain) -> int:
     return line_of(chain.runs[-1]) if chain.runs else 0
 
 
-def _line(chain: CommandChain) -> CommandLine:
+def _line(context: Context, chain: CommandChain) -> CommandLine:
     return CommandLine(
-        cmd=chain.command,
+        cmd=shown(context, chain),
         cwd=chain.cwd,
         runs=max(runs_total(chain), 1),
         last_exit=chain.runs[-1].exit if chain.runs else None,
+        ended=ended(chain.runs[-1]) if chain.runs else "",
         first_line=line_of(chain.runs[0]) if chain.runs else 0,
         last_line=_last_line(chain),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from passdown.model.evidence import Basis, Directive
 from passdown.packet.context import Context
-from passdown.packet.vague import is_vague
+from passdown.packet.vague import is_filler, is_vague
 
 
 def find_goal(context: Context) -> tuple[str | None, Basis | None]:
@@ -16,7 +16,7 @@ def find_goal(context: Context) -> tuple[str | None, Basis | None]:
     text = (context.contract.goal if context.contract else "") or (task.goal if task else "")
     if not text.strip():
         request = first_request(context)
-        text = request.text if request else ""
+        text = _wish(request) if request else ""
     return (text, "declared") if text.strip() else (None, None)
 
 
@@ -36,6 +36,17 @@ def first_request(context: Context) -> Directive | None:
 
 
 def last_request(context: Context) -> Directive | None:
-    """Return the last human message that asks for something."""
-    asked = [directive for directive in context.evidence.directives if not is_vague(directive.text)]
+    """Return the last human message that asks for something: more than "go on", "yes" or "thanks"."""
+    asked = [d for d in context.evidence.directives if d.origin == "human" and not is_filler(d.text)]
     return asked[-1] if asked else None
+
+
+def _wish(request: Directive) -> str:
+    """Return the words of a request; of a plan, its title."""
+    if request.origin != "plan":
+        return request.text
+    _, _, plan = request.text.partition(":")
+    lines = [line.strip().lstrip("#").strip() for line in plan.splitlines()]
+    title = next((line for line in lines if line), "")
+    named, colon, rest = title.partition(":")
+    return rest.strip() if colon and rest.strip() and named.casefold() in {"plan", "implementation plan"} else title

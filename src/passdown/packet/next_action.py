@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Literal
 
 from msgspec import structs
 
 from passdown.errors import NextActionError
-from passdown.model.evidence import Basis, CommandChain
+from passdown.model.evidence import Basis, CommandChain, Directive
 from passdown.model.packet import NextAction, Question, RemainingItem, Risk
 from passdown.model.pattern import lazy_pattern
 from passdown.packet.caps import LISTS
@@ -20,23 +19,10 @@ from passdown.packet.irreversible import needs_a_human
 from passdown.packet.paths import mentioned_paths
 from passdown.packet.questions import NEXT_ACTION
 from passdown.packet.runs import acceptance_chains, work_chains
+from passdown.packet.stated import is_answered_question, says_what_next
 from passdown.packet.vague import MAX_LENGTH, is_vague, refusal
 
 _TEST_NAME = lazy_pattern(r"[\w./:\-\[\]#@+=,]{1,160}")
-_LOOKING = lazy_pattern(
-    r"(?:(?:ok(?:ay)?|good|great|perfect|now|first|next|so|and)[,.!]? )*(?:i(?:'ll| will|'m going to)|let me|let's)"
-    r"(?: now| first| also| quickly)* (?:explore|look|check|see|read|search|find|examine|understand|investigate|"
-    r"scan|list|inspect|view|open|start by|take a look|go through)\b",
-    re.IGNORECASE,
-)
-"""An agent that is only about to look around has not said what is to be done."""
-_AHEAD = lazy_pattern(
-    r"\bnext\b|\bneeds? to\b|\bshould\b|\bmust\b|\bto-?do\b|\bi(?:'ll| will)\b|\bgoing to\b|\blet me\b|\blet's\b|"
-    r"\bremain|\bstill (?:have|has|needs?|fails?|missing)\b|\bleft to\b|\bnow (?:i|we)\b|"
-    r"接下来|下一步|还需|需要|应该|次に|다음",
-    re.IGNORECASE,
-)
-"""A statement about what is to come; a report of what was done is no next step."""
 _SPAN = lazy_pattern(r"`([^`\n]{2,300})`")
 
 Kind = Literal["command", "edit", "ask", "review"]
@@ -117,19 +103,23 @@ def _derived(
         for item in items:
             if not is_vague(item.text):
                 yield _action(item.text, f"derived:{rule}", basis=item.basis)
-    step = context.evidence.last_step
-    if step is not None and _says_what_next(step.text):
+    step, request = context.evidence.last_step, last_request(context)
+    waiting = request is not None and step is not None and (request.at or 0) > (step.at or 0) > 0
+    if step is not None and not waiting and says_what_next(step.text):
         yield _action(_one(context, step.text), "derived:last_step", basis="declared")
-    request = last_request(context)
     if request is not None:
-        repository = context.evidence.repository
-        what = "Review the diff against" if repository.changes or repository.commits else "Take up"
-        text = f"{what} the last request: “{_one(context, request.text, 220)}”"
-        yield _action(text, "derived:last_request", kind="review")
+        yield _requested(context, request, waiting=waiting)
 
 
-def _says_what_next(text: str) -> bool:
-    return not is_vague(text) and _AHEAD.search(text) is not None and not _LOOKING.match(text.lstrip())
+def _requested(context: Context, request: Directive, *, waiting: bool) -> NextAction:
+    """Return what the last request leaves to do; `waiting` when the agent said nothing after it."""
+    repository = context.evidence.repository
+    words = f"the last request: “{_one(context, request.text, 220)}”"
+    if waiting or not (repository.changes or repository.commits or is_answered_question(context.evidence, request)):
+        return _action(f"Take up {words}", "derived:last_request")
+    if is_answered_question(context.evidence, request):
+        return _action(f"Ask the human what is next; answered was {words}", "derived:last_request", kind="review")
+    return _action(f"Review the diff against {words}", "derived:last_request", kind="review")
 
 
 def _owed(questions: list[Question]) -> Iterator[NextAction]:
@@ -210,5 +200,5 @@ def _finish(context: Context, action: NextAction) -> NextAction:
         text=text,
         paths=mentioned_paths(f"{text} {action.command}", context.look)[: LISTS["NextAction.paths"]],
         agents_view=view,
-        requires_human=action.kind == "ask" or needs_a_human(text, action.command),
+        requires_human=action.kind == "ask" or (action.kind != "review" and needs_a_human(text, action.command)),
     )

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from passdown.model.evidence import PlanFact
+import re
+
+from msgspec import structs
+
+from passdown.model.evidence import Evidence, PlanFact
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import PlanItem, PlanStatus
+from passdown.packet.vague import is_filler
 
 _CHECKBOX = lazy_pattern(r"\s{0,12}(?:[-*+]|\d{1,3}[.)])\s+\[( |x|X|-|~|>)\]\s+(\S.*)")
 _NUMBERED = lazy_pattern(r"\s{0,3}\d{1,3}[.)]\s+(\S.*)")
@@ -12,6 +17,44 @@ _MARKS: dict[str, PlanStatus] = {
     " ": "pending", "x": "completed", "X": "completed", "-": "cancelled", "~": "in_progress", ">": "in_progress",
 }  # fmt: skip
 _MOST = 200
+_CHECKING = lazy_pattern(
+    r"(?:re-?)?(?:run|verify|execute|validate|check|do)\b.{0,60}\b(?:tests?|suite|lint\w*|fmt|checks?|typecheck|verification)\b"
+    r".{0,40}",
+    re.IGNORECASE,
+)
+"""An item that a green run of the tests fulfils."""
+
+
+def current_plan(evidence: Evidence) -> list[PlanItem]:
+    """Return the plan's items, those that only ask for a run of the tests done once a later run was green."""
+    plan, tests = evidence.plan, evidence.tests
+    green = "green" in (tests.state, tests.last_outcome) and plan is not None and (tests.at or 0) > (plan.at or 0) > 0
+    return [
+        structs.replace(item, status="completed")
+        if green and item.status in ("pending", "in_progress") and _CHECKING.fullmatch(item.text.strip())
+        else item
+        for item in plan_items(plan)
+    ]
+
+
+def left_behind(evidence: Evidence) -> bool:
+    """Say whether work went on without the plan: a later request was answered, and the plan not touched for it.
+
+    Questions and words such as "go on" leave a plan standing.
+    """
+    at = evidence.plan.at if evidence.plan else None
+    if at is None:
+        return False
+    asked = [
+        directive.at
+        for directive in evidence.directives
+        if directive.at and directive.at > at and not is_filler(directive.text) and not _asks(directive.text)
+    ]
+    return bool(asked) and any(said.at and said.at > asked[0] for said in evidence.statements)
+
+
+def _asks(text: str) -> bool:
+    return text.rstrip().endswith(("?", "？"))
 
 
 def plan_items(plan: PlanFact | None) -> list[PlanItem]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 
 from passdown.model.evidence import Directive, Evidence
@@ -16,19 +15,13 @@ from passdown.model.packet import (
     SessionLine,
     SourceLine,
 )
-from passdown.model.pattern import lazy_pattern
 from passdown.packet.caps import LISTS, TEXTS, first, last
 from passdown.packet.context import Context
 from passdown.packet.goal import first_request
 from passdown.packet.paths import artifacts_of
 from passdown.packet.questions import open_approvals
-from passdown.packet.vague import is_vague
+from passdown.packet.vague import is_vague, sets_a_rule
 
-_RULE = lazy_pattern(
-    r"\b(?:don'?t|do not|never|must|only|always|without|avoid|instead|keep|prefer|no (?:new|more)|not)\b|"
-    r"不要|不能|别|必须|只能|只用|禁止|务必|避免|保持|不许|しない|必ず|禁止|하지|반드시",
-    re.IGNORECASE,
-)
 _LATEST = 253402300799999
 
 _UPSTREAM = {
@@ -59,15 +52,16 @@ def list_directives(context: Context) -> tuple[list[DirectiveLine], int]:
     What was said again counts once, where it was said last. When there are too many: the first request, those that set
     a rule, and the latest have room first.
     """
-    said = {normalize_text(directive.text): directive for directive in context.evidence.directives}
-    directives = [d for d in context.evidence.directives if said[normalize_text(d.text)] is d and d.text.strip()]
+    words = [directive for directive in context.evidence.directives if directive.origin == "human"]
+    said = {normalize_text(directive.text): directive for directive in words}
+    directives = [d for d in words if said[normalize_text(d.text)] is d and d.text.strip()]
     opening = first_request(context)
     earliest = normalize_text(opening.text) if opening else ""
     order = sorted(
         range(len(directives)),
         key=lambda at: (
             normalize_text(directives[at].text) != earliest, is_vague(directives[at].text),
-            not _RULE.search(directives[at].text[:4000]), -at,
+            not sets_a_rule(directives[at].text), -at,
         ),
     )  # fmt: skip
     kept = sorted(order[: LISTS["directives"]])

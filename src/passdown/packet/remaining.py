@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from passdown.model.identifier import normalize_text
 from passdown.model.packet import CompletedItem, RemainingItem
 from passdown.model.workbench import Task
@@ -9,7 +11,9 @@ from passdown.packet.caps import first
 from passdown.packet.carry import carried_remaining, fill_with
 from passdown.packet.completed import board_items
 from passdown.packet.context import Context
-from passdown.packet.plan import plan_items
+from passdown.packet.plan import current_plan, left_behind
+
+OLD_PLAN = "plan, not touched since a later request"
 
 
 def list_remaining(context: Context, completed: list[CompletedItem]) -> tuple[list[RemainingItem], int]:
@@ -17,12 +21,12 @@ def list_remaining(context: Context, completed: list[CompletedItem]) -> tuple[li
     workbench = context.evidence.workbench
     boards = {id(task): "board" for task in workbench.tasks}
     items = [_task(task, boards.get(id(task), "features")) for task in board_items(context) if task.status != "done"]
-    for item in plan_items(context.evidence.plan):
+    source = OLD_PLAN if left_behind(context.evidence) else "plan"
+    for item in current_plan(context.evidence):
         if item.status in ("pending", "in_progress"):
-            status = "in_progress" if item.status == "in_progress" else "todo"
-            items.append(
-                RemainingItem(id=context.id("P-", item.text), text=item.text, status=status, source="plan")  # type: ignore[arg-type]
-            )
+            running = item.status == "in_progress" and source == "plan"
+            status: Literal["in_progress", "todo"] = "in_progress" if running else "todo"
+            items.append(RemainingItem(id=context.id("P-", item.text), text=item.text, status=status, source=source))
     done = {normalize_text(item.text).casefold() for item in completed}
     found: dict[str, RemainingItem] = {}
     for remaining in items:

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 from msgspec import structs
 
+from passdown.evidence.covering import covers
 from passdown.model.command import normalize_command
 from passdown.model.evidence import CommandChain, CommandRun, Evidence, Source
+from passdown.model.packet import Ended
 from passdown.model.pattern import lazy_pattern
 from passdown.packet.context import Context
 
@@ -23,8 +25,10 @@ _SIGNALS = {130: "interrupted", 137: "killed", 143: "terminated"}
 
 
 def is_failure(run: CommandRun) -> bool:
-    """Say whether a run failed. No result counts as a failure; a refused or still running command does not."""
+    """Say whether a run failed. No result counts as a failure; what was refused, stopped or still runs does not."""
     if run.expected or run.exit == 0 or run.result in ("rejected", "running"):
+        return False
+    if run.result == "interrupted" and run.exit is None:
         return False
     return run.exit is not None or run.result != "ok"
 
@@ -47,6 +51,26 @@ def runs_total(chain: CommandChain) -> int:
 def is_unresolved(chain: CommandChain) -> bool:
     """Say whether the chain's last word is a failure."""
     return chain.final != "ok" and failures(chain) > 0
+
+
+def made_good(chain: CommandChain, chains: Iterable[CommandChain], ranks: dict[tuple[str, str], int]) -> bool:
+    """Say whether a later green run of another command proves what this chain's last run failed to."""
+    if not chain.runs:
+        return False
+    failed = chain.runs[-1]
+    program = (failed.tokens or ("",))[0]
+    for other in chains:
+        green = next((run for run in reversed(other.runs) if is_success(run) and not run.expected), None)
+        if other is chain or green is None or program not in green.command:
+            continue
+        if place(green, ranks) > place(failed, ranks) and covers(green, failed):
+            return True
+    return False
+
+
+def ended(run: CommandRun) -> Ended:
+    """Return how a run without an exit code ended; empty with one."""
+    return "" if run.exit is not None else run.result
 
 
 def signal_label(exit_code: int | None) -> str:

@@ -8,13 +8,19 @@ from typing import Any
 from msgspec import Struct
 
 from passdown.model.packet import Packet
-from passdown.model.pattern import lazy_pattern
 from passdown.packet.escape import code, fenced, inline
+from passdown.packet.vague import sets_a_rule
 
-_LOOKING = lazy_pattern(
-    r"(?:cd [^&;|]* ?(?:&&|;) ?)?(?:ls|cat|head|tail|grep|rg|find|fd|sed -n|wc|tree|pwd|which|echo|stat|file|jq|nl|"
-    r"git (?:status|log|diff|show|branch|blame|grep|ls-files|rev-parse))\b"
-)
+_ENDED = {
+    "ok": "ok, exit code not recorded", "failed": "failed, exit code hidden", "interrupted": "stopped",
+    "rejected": "refused", "timeout": "timed out", "running": "still running at the end",
+    "unknown": "no result recorded", "": "no exit code",
+}  # fmt: skip
+
+
+def ended(code: int | None, how: str) -> str:
+    """Return how a run ended, in a few words."""
+    return _ENDED[how] if code is None else f"exit {code}"
 
 
 class Room(Struct, frozen=True):
@@ -122,10 +128,13 @@ def goal(packet: Packet, room: Room) -> list[str]:
 
 
 def directives(packet: Packet, room: Room) -> list[str]:
-    """Return the human's own words: the first and the latest when there is no room for all."""
+    """Return the human's own words: without room for all the first, those that set a rule, and the latest."""
     items = packet.directives
-    half = max(1, room.items // 2)
-    kept = items if len(items) <= 2 * half else [*items[:half], *items[-half:]]
+    ranked = sorted(
+        range(len(items)),
+        key=lambda at: (at > 0, at < len(items) - max(1, room.items // 2), not sets_a_rule(items[at].text), -at),
+    )
+    kept = [items[at] for at in sorted(ranked[: max(2, room.items)])]
 
     def show(d: Any) -> str:
         at = f"  *({inline(d.at[11:16], 5)})*" if d.at else ""
@@ -248,7 +257,6 @@ def problems(packet: Packet, room: Room) -> list[str]:
         return f"{severity} {code(r.code, room.least(80))} {inline(r.detail, room.chars)}"
 
     def attempt(a: Any) -> str:
-        ended = "no result" if a.exit is None else f"exit {a.exit}"
         tries = f" ×{a.tries}" if a.tries > 1 else ""
         why = f": {inline(a.why, room.chars)}" if a.why else ""
         after = (
@@ -258,13 +266,13 @@ def problems(packet: Packet, room: Room) -> list[str]:
         )
         note = f' — note: "{inline(a.note, room.least(80))}"' if a.note else ""
         settled = "tried, failed, passes now" if a.resolved else "tried, failed"
-        return f"{settled}: {code(a.what, room.chars)} — {ended}{tries}{why}{note}{after}"
+        return f"{settled}: {code(a.what, room.chars)} — {ended(a.exit, a.ended)}{tries}{why}{note}{after}"
 
     def assumption(a: Any) -> str:
         score = "not reviewed" if a.score is None else f"scored {a.score} of 2"
         return f"assumed: {inline(a.text, room.chars)} ({score})"
 
-    shown = [r for r in packet.open_risks if r.severity != "info" or room.items > 6]
+    shown = [r for r in packet.open_risks if r.severity != "info" or r.code != "lkg.missing"]
     lines = listed(shown, room.items, _left(packet, "open_risks", len(packet.open_risks)), risk)
     attempts = sorted(packet.failed_attempts, key=lambda a: a.resolved)
     lines += listed(attempts, max(1, room.items // 2), packet.omitted.get("failed_attempts", 0), attempt)
@@ -293,11 +301,10 @@ def commands(packet: Packet, room: Room) -> list[str]:
     """Return the last commands that did more than look around, in short."""
 
     def show(c: Any) -> str:
-        ended = "no exit code" if c.last_exit is None else f"exit {c.last_exit}"
-        return f"{code(c.cmd, room.chars)} — {ended}{f' ×{c.runs}' if c.runs > 1 else ''}"
+        how = ended(c.last_exit, c.ended)
+        return f"{code(c.cmd, room.least(160))} — {how}{f' ×{c.runs}' if c.runs > 1 else ''}"
 
-    telling = [command for command in packet.commands_run if not _LOOKING.match(command.cmd)]
-    kept = telling[-max(1, room.items // 2) :]
+    kept = packet.commands_run[-max(1, room.items // 2) :]
     return listed(kept, len(kept), _left(packet, "commands_run", len(kept)), show) if kept else []
 
 

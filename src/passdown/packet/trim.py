@@ -12,6 +12,7 @@ from passdown.model.packet import FeedbackEntry
 from passdown.model.pattern import lazy_pattern
 from passdown.packet.caps import LISTS
 from passdown.packet.context import Context, Outcome
+from passdown.packet.failed import shown
 from passdown.packet.runs import (
     RunPlace,
     acceptance_chains,
@@ -192,7 +193,7 @@ def _entry(context: Context, record: _Record, profile: Profile) -> FeedbackEntry
         note = f"{record.count} failed of {runs_total(record.chain)} runs; passes now"
     return FeedbackEntry(
         line=line_of(run),
-        cmd=record.chain.command or run.command,
+        cmd=shown(context, record.chain) or run.command,
         exit=run.exit,
         duration_ms=run.duration_ms,
         kind=record.kind,

@@ -44,6 +44,18 @@ _ANCHOR = lazy_pattern(
 )
 
 
+_RULE = lazy_pattern(
+    r"\b(?:don['’]?t|do not|never|must|only|always|without|avoid|instead|keep|prefer|no (?:new|more)|not)\b|"
+    r"不要|不能|别|必须|只能|只用|禁止|务必|避免|保持|不许|しない|必ず|禁止|하지|반드시",
+    re.IGNORECASE,
+)
+
+
+def sets_a_rule(text: str) -> bool:
+    """Say whether a message forbids or demands something that lasts."""
+    return _RULE.search(text[:4000]) is not None
+
+
 def refusal(text: str) -> str:
     """Return why a text is no usable next action, or an empty string when it is one.
 
@@ -66,6 +78,15 @@ def is_vague(text: str) -> bool:
     """Say whether a text, whatever its length, says nothing in particular."""
     flat = " ".join(text.split())
     return not flat or (len(flat) <= MAX_LENGTH and not _is_concrete(flat))
+
+
+def is_filler(text: str) -> bool:
+    """Say whether a message asks for nothing of its own: "ok", "go on", "继续"."""
+    flat = " ".join(text.split())
+    if len(flat) > 60 or _is_concrete(flat):
+        return not flat
+    words = [word.casefold().replace("’", "'").replace("'", "") for word in _WORD.findall(_CJK.sub(" ", flat))]
+    return not _CJK.search(_CJK_FILLERS.sub("", flat)) and all(word in _FILLERS for word in words)
 
 
 def _is_concrete(text: str) -> bool:

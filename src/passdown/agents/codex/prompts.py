@@ -14,6 +14,9 @@ _INJECTED = (
     "<personality_spec>", "<realtime_conversation>", "<goal_context>", "<codex_internal_context",
     "<recommended_plugins>", "<multi_agent", "Warning: The maximum number of unified exec", "Warning: apply_patch was",
 )  # fmt: skip
+_CONTEXT = (
+    "# Context from my IDE setup:", "# Files mentioned by the user:", "# Review findings:", "# Review comments:",
+)  # fmt: skip
 _REQUEST = "## My request for Codex:"
 _CWD = re.compile(r"<cwd>([^<\n]{1,4096})</cwd>|Current working directory: ([^\n]{1,4096})")
 
@@ -55,7 +58,7 @@ def origin_of(message: Message, text: str) -> Origin | None:
 
 def request_of(text: str) -> str:
     """Return the person's own words, without the context an editor or the desktop app puts before them."""
-    if text.startswith(("# Context from my IDE setup:", "# Files mentioned by the user:")):
+    if text.startswith(_CONTEXT):
         _, found, request = text.partition(_REQUEST)
         if found:
             return request.strip()

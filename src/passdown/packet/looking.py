@@ -1,0 +1,30 @@
+"""Commands that only look around: useful to nobody who continues the work, whether they found something or not."""
+
+from __future__ import annotations
+
+from passdown.evidence.kinds import look_at
+from passdown.evidence.shell import split_shell
+
+_SHOWING = frozenset({
+    "awk", "basename", "cat", "cd", "column", "cut", "date", "df", "dirname", "du", "echo", "env", "fd", "file", "find",
+    "grep", "egrep", "fgrep", "head", "history", "id", "jq", "less", "ls", "lsof", "md5", "md5sum", "more", "nl", "od",
+    "pgrep", "printenv", "printf", "ps", "pwd", "readlink", "realpath", "rg", "sed", "sha256sum", "shasum", "sleep",
+    "sort", "stat", "strings", "tail", "tr", "tree", "true", "type", "uname", "uniq", "wc", "which", "whoami", "xxd",
+    "yq", "[", "[[", "test", "command", "hash", "export", "set", "exit", "done", "for", "do",
+})  # fmt: skip
+_MOST = 2000
+
+
+def looks_around(command: str) -> bool:
+    """Say whether every part of a shell text only shows something. A long text is judged by its beginning."""
+    parts = split_shell(command[:_MOST])
+    return bool(parts) and all(_shows(part.text) for part in parts[:32])
+
+
+def _shows(text: str) -> bool:
+    look = look_at(text)
+    if look.moves:
+        return False
+    if look.program in {"git", "gh"}:
+        return look.reader
+    return look.kind == "search" or look.program in _SHOWING or not look.words

@@ -1,0 +1,44 @@
+"""What was said last, read for what is to come: an agent's announcement, or a question that has its answer."""
+
+from __future__ import annotations
+
+import re
+
+from passdown.model.evidence import Directive, Evidence
+from passdown.model.pattern import lazy_pattern
+from passdown.packet.vague import is_vague
+
+_LOOKING = lazy_pattern(
+    r"(?:(?:ok(?:ay)?|good|great|perfect|now|first|next|so|and)[,.!]? )*(?:i(?:'ll| will|'m going to)|let me|let's)"
+    r"(?: now| first| also| quickly)* (?:explore|look|check|see|read|search|find|examine|understand|investigate|"
+    r"scan|list|inspect|view|open|start by|take a look|go through)\b",
+    re.IGNORECASE,
+)
+"""An agent that is only about to look around has not said what is to be done."""
+_AHEAD = lazy_pattern(
+    r"^\W*next\b|\bnext(?:,|:| is\b| steps?(?: is| are|:)| up\b| i\b)|\bneeds? to\b|\bshould\b|\bmust\b|\bto-?do\b|"
+    r"\bi(?:'ll| will)\b|\bgoing to\b|\blet me\b|\blet's\b|\bi'm (?:now )?\w+ing\b|\bremain|\bnot yet\b|"
+    r"\b(?:is|are) still\b|\bstill (?:have|has|needs?|fails?|missing|open)\b|\bleft to\b|\bnow (?:i|we)\b|^\W*ready (?:for|to)\b|"
+    r"\b(?:is|are) ready (?:for|to)\b|接下来|下一步|还需|需要|应该|次に|다음",
+    re.IGNORECASE,
+)
+"""A statement about what is to come; a report of what was done is no next step."""
+_REQUESTED = lazy_pattern(
+    r"\b(?:can|could|would|will) (?:you|we|i)\b|\bplease\b|\blet'?s\b|\bhow about\b", re.IGNORECASE
+)
+"""A question in form, a request in truth."""
+
+
+def says_what_next(text: str) -> bool:
+    """Say whether a statement announces what is to be done."""
+    plain = text.replace("’", "'").strip()
+    if plain.endswith(("?", "？")) or is_vague(plain):
+        return False
+    return _AHEAD.search(plain) is not None and not _LOOKING.match(plain)
+
+
+def is_answered_question(evidence: Evidence, request: Directive) -> bool:
+    """Say whether a request only asked something, and the agent closed its answer."""
+    if len(request.text) > 160 or not request.text.rstrip().endswith(("?", "？")) or _REQUESTED.search(request.text):
+        return False
+    return any(said.at and request.at and said.at > request.at for said in evidence.statements)
