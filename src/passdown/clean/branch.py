@@ -129,7 +129,7 @@ def _protected(situation: Situation) -> Iterator[Finding]:
     if policy and repository.commits and (branch == repository.integration_branch or _RELEASE.fullmatch(branch)):
         yield Finding(
             code="branch.protected", severity=policy, where=branch,
-            detail=f"{repository.commits_total} commits of this work are on {branch}; work belongs on a branch of its own",
+            detail=f"{repository.commits_total} commits are on {branch}; work belongs on a branch of its own",
             fix=f"git switch -c {shlex.quote(_free_name(situation))}",
         )  # fmt: skip
 
@@ -199,10 +199,11 @@ def _orphans(situation: Situation) -> Iterator[Finding]:
         if branch.name in apart:
             if not any(fnmatchcase(branch.name, glob) for glob in _APART):
                 yield _unrelated(situation, branch.name, current=branch.current)
-        elif not branch.current and not branch.upstream and branch.name not in busy and asked < _ASKED:
-            if situation.born_here(branch.name):
-                asked += 1
-                yield _stray(situation, branch.name, branch.tip, integration)
+            continue
+        alone = not branch.current and not branch.upstream and branch.name not in busy
+        if alone and asked < _ASKED and situation.born_here(branch.name):
+            asked += 1
+            yield _stray(situation, branch.name, branch.tip, integration)
 
 
 def _unrelated(situation: Situation, name: str, *, current: bool) -> Finding:

@@ -12,6 +12,7 @@ from passdown.clean.content import Sources
 from passdown.config import Config
 from passdown.model.evidence import Change, Evidence
 from passdown.model.packet import Packet
+from passdown.redact.scan import Redactor
 from passdown.repository.branches import Branch, read_branches
 from passdown.repository.locate import Layout, read_layout
 from passdown.repository.own import OwnPaths
@@ -23,7 +24,8 @@ class CleanOptions(Struct, frozen=True, kw_only=True):
     """How to judge. `strict`: what could not be looked at blocks; `portable`: what another device would lack blocks.
 
     `allow` maps codes that a person lets pass to the reason; `name_failures` counts failing tests as named. `environ`
-    tells a CI system by its variables; `now` (milliseconds) is used for the age of a lock alone.
+    tells a CI system by its variables, and which values are secret; `now` (milliseconds) is used for the age of a lock
+    alone.
     """
 
     strict: bool = False
@@ -46,6 +48,7 @@ class Situation:
         self.options = options
         self.root = Path(evidence.repository.root)
         self.own = OwnPaths.of(own_paths(config))
+        self.redactor = Redactor(options.environ)
 
     @cached_property
     def layout(self) -> Layout:

@@ -39,7 +39,7 @@ def branch_born(common_dir: Path, name: str) -> int | None:
 def lost_commits(root: Path, git_dir: Path, since: int | None) -> tuple[Lost, ...] | None:
     """Return the commits HEAD has been at since a moment (milliseconds) that no ref reaches; None without a reflog.
 
-    What lives on does not count: commits that an amend or rebase replaced, whose patch or whose whole tree a branch has.
+    What lives on does not count: what an amend or rebase replaced, and what a branch has with the same patch or tree.
     """
     try:
         lines = read_bounded(git_dir / "logs" / "HEAD", _LIMIT).split(b"\n")
@@ -78,8 +78,8 @@ def _outside(root: Path, commits: list[str]) -> list[Lost]:
     if not commits:
         return []
     code, output, _ = try_git(
-        root, "log", f"-{_ASKED}", "-z", "--no-merges", "--encoding=UTF-8", "--format=%H %s", *commits, "--not", "--all",
-        "HEAD",
+        root, "log", f"-{_ASKED}", "-z", "--no-merges", "--encoding=UTF-8", "--format=%H %s", *commits,
+        "--not", "--all", "HEAD",
     )  # fmt: skip
     rows = [record.partition(b" ") for record in output.split(b"\0") if record] if code == 0 else []
     return [Lost(this.decode(), subject.decode("utf-8", "replace")[:200]) for this, _, subject in rows]

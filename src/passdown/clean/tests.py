@@ -1,0 +1,203 @@
+"""The tests: their colour as it was recorded, and whether somebody named what fails. Nothing is run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from passdown.clean.commands import propose_command
+from passdown.clean.debug import is_test
+from passdown.clean.mend import NAMED, listed, quote_path
+from passdown.clean.options import Situation
+from passdown.evidence.tests import is_relevant
+from passdown.model.command import normalize_command
+from passdown.model.evidence import CommandChain
+from passdown.model.finding import Finding
+from passdown.model.pattern import lazy_pattern
+from passdown.packet.runs import is_failure, is_success
+
+_NONE_RAN = lazy_pattern(
+    r"(?i)no tests ran|collected 0 items|ran 0 tests|no test files|no tests? (?:found|to run|collected)|0 passing|"
+    r"Tests:\s+0 total|running 0 tests"
+)
+_EDITS = frozenset({"edit", "write", "delete"})
+_SHORT = lazy_pattern(r"[^/:.]+$")
+
+
+def tests_findings(situation: Situation) -> Iterator[Finding]:
+    """Judge the recorded state of the tests."""
+    yield from _colour(situation)
+    yield from _flaky(situation)
+    yield from _removed(situation)
+
+
+def _colour(situation: Situation) -> Iterator[Finding]:
+    tests = situation.evidence.tests
+    command = tests.commands[0] if tests.commands else ""
+    if tests.state == "red":
+        yield _red(situation, command)
+    elif tests.state == "error":
+        yield _error(situation, command)
+    elif tests.state == "stale":
+        yield _stale(situation, command)
+    elif tests.state == "not_run":
+        yield _not_run(situation, command)
+    elif tests.state == "manual":
+        yield Finding(
+            code="tests.manual_criterion", severity="warn", fix="look at each of them, or write one as a command",
+            detail="the acceptance criteria are prose: a person must look",
+        )  # fmt: skip
+
+
+def _red(situation: Situation, command: str) -> Finding:
+    failing = situation.evidence.tests.failing
+    what = listed(failing) if failing else situation.evidence.tests.error_line or command
+    if unnamed := _unnamed(situation):
+        return Finding(
+            code="tests.red_unnamed", severity="block", fix="passdown check --name-failures",
+            detail=f"tests fail, and nobody named {listed(unnamed)}: {what}" if failing else f"tests fail: {what}",
+        )  # fmt: skip
+    detail = f"tests fail, and are named: {what}"
+    return Finding(code="tests.red_named", severity="warn", detail=detail, fix=f"make {command} pass")
+
+
+def _error(situation: Situation, command: str) -> Finding:
+    tests = situation.evidence.tests
+    if _none_ran(situation):
+        return Finding(
+            code="tests.none_ran", severity="block", detail=f"{command or 'the test command'} ran no test at all",
+            fix=f"make it find the tests, and run it again: {command}",
+        )  # fmt: skip
+    named = not _unnamed(situation)
+    action = situation.draft.next_action
+    addressed = any(
+        text and text in f"{action.text} {action.command}" for text in (command, tests.error_line, *tests.failing)
+    )
+    why = tests.error_line or "it gave no result"
+    return Finding(
+        code="tests.cannot_start", severity="warn" if named and addressed else "block",
+        detail=f"{command or 'the test command'} could not run: {why}", fix=command,
+    )  # fmt: skip
+
+
+def _stale(situation: Situation, command: str) -> Finding:
+    repository, last = situation.repository, situation.evidence.tests.last_outcome or "unknown"
+    code = any(is_relevant(change.path) for change in repository.changes)
+    what = "the code" if code else "documents only"
+    return Finding(
+        code="tests.stale", severity="block" if code else "warn",
+        detail=f"since the last recorded test run ({last}), {what} changed", fix=command,
+    )  # fmt: skip
+
+
+def _not_run(situation: Situation, command: str) -> Finding:
+    changed = any(is_relevant(change.path) for change in situation.repository.changes)
+    if command:
+        return Finding(
+            code="tests.not_run", severity="block" if changed else "warn", fix=command,
+            detail=f"no run of {command} is recorded",
+        )  # fmt: skip
+    if proposed := propose_command(situation.root):
+        return Finding(
+            code="tests.not_run", severity="warn", fix=proposed,
+            detail=f"no test run is recorded; the project's manifests point to {proposed}",
+        )  # fmt: skip
+    return Finding(
+        code="tests.no_command", severity="warn", detail="nothing says how to run the tests",
+        fix='set test-command = "..." in passdown.toml',
+    )  # fmt: skip
+
+
+# --- what is named -----------------------------------------------------------------------------------------------
+
+
+def _unnamed(situation: Situation) -> list[str]:
+    """Return the failing tests (or, where none is known by name, commands) that no person and no note named."""
+    if situation.options.name_failures:
+        return []
+    said = "\n".join(_said(situation))
+    failing = list(situation.evidence.tests.failing)
+    if failing:
+        return [name for name in failing if name not in said and not _short_named(name, said)]
+    commands = [chain.command for chain in _failed(situation)] or list(situation.evidence.tests.commands)
+    return [command for command in commands if command not in said] or ([] if commands else ["what fails"])
+
+
+def _short_named(name: str, said: str) -> bool:
+    short = _SHORT.search(name.partition("[")[0])
+    return bool(short and len(short[0]) >= 6 and re.search(rf"(?<!\w){re.escape(short[0])}(?!\w)", said))
+
+
+def _said(situation: Situation) -> Iterator[str]:
+    """Return what people and the workbench say; what passdown itself derives does not count."""
+    workbench = situation.workbench
+    yield from workbench.state.blockers if workbench.state else ()
+    yield from (f"{row.question} {row.why}" for row in workbench.questions if row.status == "open")
+    yield from (f"{row.choice} {row.why}" for row in workbench.decisions if row.state != "withdrawn")
+    yield from (row.text for row in workbench.clues if not row.withdrawn)
+    yield from (row.agent_note for row in workbench.feedback or ())
+    yield from (task.goal for task in (*workbench.tasks, *workbench.features) if task.status != "done")
+    yield from (directive.text for directive in situation.evidence.directives)
+
+
+def _failed(situation: Situation) -> list[CommandChain]:
+    accepted = {normalize_command(command) for command in situation.evidence.tests.commands}
+    return [
+        chain for chain in situation.evidence.chains
+        if chain.final == "failed" and (chain.kind == "test" or normalize_command(chain.command) in accepted)
+    ]  # fmt: skip
+
+
+def _none_ran(situation: Situation) -> bool:
+    accepted = {normalize_command(command) for command in situation.evidence.tests.commands}
+    for chain in situation.evidence.chains:
+        if not chain.runs or not (chain.kind == "test" or normalize_command(chain.command) in accepted):
+            continue
+        run = chain.runs[-1]
+        if _NONE_RAN.search(f"{run.stdout_tail}\n{run.stderr_tail}\n{run.error_line}"[-20_000:]):
+            return True
+    return False
+
+
+# --- flaky, removed ----------------------------------------------------------------------------------------------
+
+
+def _flaky(situation: Situation) -> Iterator[Finding]:
+    edited = [t.last_at for t in situation.evidence.touches if t.action in _EDITS and t.last_at is not None]
+    for chain in situation.evidence.chains:
+        if chain.kind != "test" or chain.tried_after:
+            continue
+        ends = [(run.at, is_success(run)) for run in chain.runs if is_success(run) or is_failure(run)]
+        times = [at for at, _ in ends if at is not None]
+        between = times and any(min(times) <= at <= max(times) for at in edited)
+        if (
+            {passed for _, passed in ends} == {True, False}
+            and times
+            and not between
+            and not _committed_between(situation, times)
+        ):
+            yield Finding(
+                code="tests.flaky", severity="warn", fix=f"run it several times: {chain.command}",
+                detail=f"{chain.command} passed and failed with nothing changed in between",
+            )  # fmt: skip
+
+
+def _committed_between(situation: Situation, times: list[int]) -> bool:
+    return any(min(times) <= commit.at <= max(times) for commit in situation.repository.commits)
+
+
+def _removed(situation: Situation) -> Iterator[Finding]:
+    gone = [change.path for change in situation.repository.changes if change.status == "D" and is_test(change.path)]
+    added = {c.path.rpartition("/")[2] for c in situation.repository.changes if c.status == "A" and is_test(c.path)}
+    gone = [path for path in gone if path.rpartition("/")[2] not in added]
+    if not gone:
+        return
+    report = situation.workbench.verification
+    current, previous = (report.coverage_current, report.coverage_previous) if report else (None, None)
+    fell = current is not None and previous is not None and current < previous
+    base = situation.repository.base
+    yield Finding(
+        code="tests.removed", severity="block" if fell else "warn", where=gone[0],
+        detail=f"{len(gone)} test files were removed{', and coverage fell' if fell else ''}: {listed(gone)}",
+        fix=f"git checkout {base[:12]} -- {' '.join(map(quote_path, gone[:NAMED]))}" if base else "",
+    )  # fmt: skip

@@ -1,0 +1,104 @@
+"""`passdown check`: is the work safe to leave?"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from passdown.cli.output import print_findings, print_json
+from passdown.model.clean import CleanState
+from passdown.model.finding import SEVERITY_ORDER, Finding
+from passdown.redact.neutralise import one_line
+
+BLOCKED = 3
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print clean_state.json instead of the list.")
+@click.option("-o", "--output", default=None, metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+              help="Write clean_state.json there, too.")  # fmt: skip
+@click.option("--strict", is_flag=True, help="What could not be looked at blocks, too.")
+@click.option("--portable", is_flag=True, help="What another device would lack blocks: stashes, unpushed commits.")
+@click.option("--base", default="", metavar="COMMIT", help="Where the work began; default: found from git.")
+@click.option("--session", default="", metavar="ID|FILE", help="Use this session: an id, its beginning, or a file.")
+@click.option("--name-failures", is_flag=True, help="Count failing tests as named: they go into the packet as risks.")
+@click.option("--allow", "codes", multiple=True, metavar="CODE",
+              help="Let this code pass, as a person and with a reason. May be repeated.")  # fmt: skip
+@click.option("--reason", default="", metavar="TEXT", help="Why what --allow names may pass; recorded.")
+@click.pass_obj
+def check(
+    folder: str, as_json: bool, output: Path | None, strict: bool, portable: bool, base: str, session: str,
+    name_failures: bool, codes: tuple[str, ...], reason: str,
+) -> int:  # fmt: skip
+    """Say whether the work is safe to leave: branch, working tree, leftovers, board, tests; all findings in one pass.
+
+    Each finding has its code, its place and what mends it. Nothing is run but git, and nothing in the project is
+    changed. Exit code 3 when something blocks. The result is kept as clean_state.json in git's own folder.
+    """
+    import time
+
+    from passdown.clean.options import CleanOptions
+    from passdown.handoff.check import check as run_check
+    from passdown.handoff.gather import Options
+
+    if reason and not codes:
+        raise click.UsageError("--reason needs --allow")
+    now = time.time_ns() // 1_000_000
+    clean = CleanOptions(
+        strict=strict, portable=portable, allow=dict.fromkeys(codes, reason), name_failures=name_failures,
+        environ=os.environ, now=now,
+    )  # fmt: skip
+    options = Options(session=session, base=base, now=now)
+    done = run_check(Path(folder), options, clean, output=output, terminal=sys.stdin.isatty())
+    print_findings(finding for finding in done.findings if finding.severity != "info")
+    if as_json:
+        print_json(done.state)
+    else:
+        for line in table(done.state):
+            click.echo(line)
+        if done.root is not None and done.root != Path(folder).resolve() and not done.state.clean:
+            click.echo(f"Run the commands in {shlex.quote(str(done.root))}.", err=True)
+    return 0 if done.state.clean else BLOCKED
+
+
+def table(state: CleanState) -> Iterator[str]:
+    """Yield the result as a person reads it: a headline, and one aligned row a finding: severity, code, place, mend."""
+    found = sorted(
+        (f for check in state.checks for f in check.findings if f.severity != "info"),
+        key=lambda f: (f.code not in state.blocking, SEVERITY_ORDER[f.severity]),
+    )
+    yield _headline(state, found)
+    rows = [(_severity(f, state), f.code, _place(f), one_line(f.fix, 400)) for f in found]
+    code, place = (max((len(row[at]) for row in rows), default=0) for at in (1, 2))
+    for severity, name, where, fix in rows:
+        yield f"  {severity:7}  {name:{code}}  {where:{min(place, 72)}}  {fix}".rstrip()
+    for override in state.overrides:
+        yield f"  allowed  {override.code}  ({one_line(override.reason, 200)}; {override.by})"
+    if waivers := state.counts.get("waivers", 0):
+        yield f"  {waivers} debug lines are waived by a comment"
+
+
+def _headline(state: CleanState, found: list[Finding]) -> str:
+    blocks = sum(finding.severity == "block" and finding.code in state.blocking for finding in found)
+    if blocks:
+        things = "1 thing" if blocks == 1 else f"{blocks} things"
+        return f"{things} to settle before this can be handed over:"
+    warnings = sum(finding.severity == "warn" for finding in found)
+    noun = "warning" if warnings == 1 else "warnings"
+    return f"clean: nothing blocks, {warnings} {noun}" if warnings else "clean"
+
+
+def _severity(finding: Finding, state: CleanState) -> str:
+    return "allowed" if finding.severity == "block" and finding.code not in state.blocking else finding.severity
+
+
+def _place(finding: Finding) -> str:
+    """Return where, with the line, and what: the detail says it when it does not name the place itself."""
+    where = f"{finding.where}:{finding.line}" if finding.line else ""
+    detail = finding.detail
+    return one_line(f"{where}  {detail}" if where else detail, 110)
