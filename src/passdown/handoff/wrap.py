@@ -141,6 +141,7 @@ def publish(drafted: Draft) -> Wrapped:
             remove_staged(files[-1][0])
         changed = write_files(files)
         if config.mirror and (line := exclude_mirror(Path(gathered.repository.common_dir), config.mirror)):
+            remove_staged(line[0])
             write_files([line])
     names = [path.relative_to(root).as_posix() for path, _ in (files[1], files[0])]
     return Wrapped(
@@ -171,11 +172,14 @@ def _free_folder(parent: Path, session_id: str) -> Path:
 
 
 def _superseded(path: Path, language: str) -> list[tuple[Path, bytes]]:
-    """Return a packet's files with its status rewritten and nothing else; one that cannot be read stays as it is."""
+    """Return a packet's files with its status rewritten and nothing else; one that cannot be read stays as it is.
+
+    The Markdown comes first: as long as the JSON still says `active`, the next wrap knows that there is work left.
+    """
     try:
         plain = decode_plain(read_bounded(path, PACKET_LIMIT)) | {"status": "superseded"}
         data = encode_plain(plain)
         markdown = render_markdown(decode_packet(data), language=language)
     except FormatError:
         return []
-    return [(path, data), (path.with_name("handoff.md"), markdown.encode())]
+    return [(path.with_name("handoff.md"), markdown.encode()), (path, data)]
