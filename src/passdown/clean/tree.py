@@ -41,7 +41,7 @@ def tree_findings(situation: Situation) -> Iterator[Finding]:
     """Find what is not committed, half done, hidden, or kept where nobody looks."""
     repository = situation.repository
     if repository.operation:
-        yield _operation(repository.operation)
+        yield _operation(repository.operation, [c.path for c in repository.changes if c.status == "U"])
     yield from _conflict_marks(situation)
     yield from _dirt(situation)
     yield from _hidden(situation)
@@ -53,17 +53,20 @@ def tree_findings(situation: Situation) -> Iterator[Finding]:
     yield from (f for f in repository.findings if f.code.startswith(("tree.", "git.")))
 
 
-def _operation(name: str) -> Finding:
-    go_on = "" if name in ("bisect", "sequence") else f", or finish it: git {name} --continue"
+def _operation(name: str, unmerged: Sequence[str]) -> Finding:
+    go_on = "" if name in ("bisect", "sequence") else f"; abort it, or finish it: git {name} --continue"
+    open_paths = f" (unmerged: {listed(unmerged)})" if unmerged else ""
     return Finding(
         code="tree.operation_in_progress", severity="warn" if name == "bisect" else "block",
-        detail=f"a {name} is in progress{go_on}", fix=MENDING.get(name, "git status"),
+        detail=f"a {name} is in progress{open_paths}{go_on}", where=unmerged[0] if unmerged else "",
+        fix=MENDING.get(name, "git status"),
     )  # fmt: skip
 
 
 def _conflict_marks(situation: Situation) -> Iterator[Finding]:
+    unmerged = {change.path for change in situation.repository.changes if change.status == "U"}
     for source in situation.sources.all:
-        if "<<<<<<< " not in source.text or ">>>>>>> " not in source.text:
+        if source.path in unmerged or "<<<<<<< " not in source.text or ">>>>>>> " not in source.text:
             continue
         at = {mark: [n for n in source.added if source.lines[n - 1 : n] and source.lines[n - 1].startswith(mark)]
               for mark in ("<<<<<<< ", "=======", ">>>>>>> ")}  # fmt: skip
@@ -87,13 +90,14 @@ def _dirt(situation: Situation) -> Iterator[Finding]:
     groups: dict[str, list[Change]] = {}
     for change in situation.dirt:
         groups.setdefault(_group(situation, change, artifacts, promised, trivial), []).append(change)
+    if unmerged := groups.pop("tree.operation_in_progress", []):
+        yield from _unmerged(situation, [change.path for change in unmerged])
     for code, severity, detail, what in _KINDS:
         if code in groups:
             yield _loose(situation, groups[code], code.removesuffix("+"), severity, detail, what)
 
 
 _KINDS: tuple[tuple[str, Severity, str, str], ...] = (
-    ("tree.operation_in_progress", "block", "unmerged", "Settle the conflict"),
     ("tree.intent_to_add", "block", "only promised to git (an empty file would be committed)", "Add what was promised"),
     ("tree.uncommitted", "block", "changed and not committed", "Keep the work"),
     ("tree.untracked", "block", "new and not committed", "Add the new files"),
@@ -133,6 +137,15 @@ def _loose(
         code=code, severity=severity, detail=f"{total} {noun} {detail}: {listed(paths)}", where=paths[0],
         fix=commit_command(paths, situation.message(what), tracked=not any(c.untracked for c in changes)),
     )  # fmt: skip
+
+
+def _unmerged(situation: Situation, paths: Sequence[str]) -> Iterator[Finding]:
+    if not situation.repository.operation:
+        yield Finding(
+            code="tree.operation_in_progress", severity="block", where=paths[0],
+            detail=f"{len(paths)} files are unmerged: {listed(paths)}",
+            fix=f"settle the conflicts, then: git add -- {quote_path(paths[0])}",
+        )  # fmt: skip
 
 
 def _no_commit(situation: Situation) -> Iterator[Finding]:

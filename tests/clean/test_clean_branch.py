@@ -1,0 +1,309 @@
+"""HEAD and branches: each situation in a real repository, with the command that mends it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+
+class Case(NamedTuple):
+    """One situation."""
+
+    build: Any
+    code: str
+    severity: str
+    mends: bool = True
+    options: dict[str, Any] = {}
+
+
+CASES: dict[str, Case] = {}
+
+
+def situation(code: str, severity: str, *, mends: bool = True, **options: Any) -> Any:
+    """Add the function to the table of situations."""
+
+    def add(build: Any) -> Any:
+        CASES[build.__name__] = Case(build, code, severity, mends, options)
+        return build
+
+    return add
+
+
+def commit(repo: Any, path: str, text: str = "A = 1\n") -> str:
+    """Commit a file and return the commit."""
+    repo.write(path, text)
+    this: str = repo.commit(f"add {path}")
+    return this
+
+
+@situation("branch.detached", "block")
+def detached_at_a_tip(repo: Any) -> None:
+    repo.git("switch", "-q", "--detach")
+
+
+@situation("branch.detached", "block")
+def detached_in_history(repo: Any) -> None:
+    commit(repo, "src/a.py")
+    repo.git("switch", "-q", "--detach", "HEAD~1")
+
+
+@situation("branch.detached", "block")
+def detached_with_commits_of_its_own(repo: Any) -> None:
+    repo.git("switch", "-q", "--detach")
+    commit(repo, "src/a.py")
+
+
+@situation("branch.detached_ci", "warn", mends=False, environ={"CI": "true", "GITHUB_HEAD_REF": "feat/x"})
+def detached_in_ci(repo: Any) -> None:
+    repo.git("switch", "-q", "--detach")
+
+
+@situation("branch.detached", "block", environ={"CI": "true", "GITHUB_HEAD_REF": "other"})
+def detached_in_ci_elsewhere(repo: Any) -> None:
+    repo.git("branch", "other")
+    commit(repo, "src/a.py")
+    commit(repo, "src/b.py")
+    repo.git("switch", "-q", "--detach")
+
+
+@situation(
+    "branch.detached_ci", "warn", mends=False, environ={"CI": "true", "GITHUB_REF_TYPE": "tag", "GITHUB_REF_NAME": "v1"}
+)
+def detached_at_a_tag_in_ci(repo: Any) -> None:
+    repo.git("tag", "v1")
+    repo.git("switch", "-q", "--detach")
+
+
+@situation("branch.unexpected", "block")
+def configured_branch(repo: Any) -> None:
+    repo.write("passdown.toml", 'branch = "feat/limit"\n')
+    repo.commit("configure")
+
+
+@situation("branch.unexpected", "block")
+def branch_of_the_state(repo: Any) -> None:
+    repo.write("agent_state.json", '{"active_task_id": "T-1", "branch": "feat/limit"}')
+    repo.commit("state")
+    repo.git("branch", "feat/limit")
+
+
+@situation("branch.unexpected", "block")
+def branch_pattern(repo: Any) -> None:
+    repo.write("passdown.toml", 'branch-pattern = "feat/{task}-*"\n')
+    repo.write("agent_state.json", '{"active_task_id": "T-1"}')
+    repo.commit("configure")
+
+
+@situation("branch.protected", "warn", base="HEAD~1")
+def on_the_integration_branch(repo: Any) -> None:
+    repo.write("passdown.toml", 'topic-branches = "warn"\n')
+    repo.commit("configure")
+    commit(repo, "src/a.py")
+
+
+@situation("branch.protected", "block", base="HEAD~1")
+def on_a_release_branch(repo: Any) -> None:
+    repo.write("passdown.toml", 'topic-branches = "block"\n')
+    repo.commit("configure")
+    repo.git("switch", "-qc", "release/1.0")
+    commit(repo, "src/a.py")
+
+
+@situation("branch.unborn", "block")
+def orphan_under_way(repo: Any) -> None:
+    repo.git("switch", "-q", "--orphan", "fresh")
+
+
+@situation("branch.unrelated", "block")
+def unrelated_history(repo: Any) -> None:
+    repo.git("switch", "-q", "--orphan", "fresh")
+    commit(repo, "src/a.py")
+
+
+@situation("branch.unrelated", "block", base="HEAD~1")
+def unrelated_branch_of_this_session(repo: Any) -> None:
+    commit(repo, "src/a.py")
+    repo.git("switch", "-q", "--orphan", "fresh")
+    commit(repo, "src/b.py")
+    repo.git("switch", "-q", "main")
+
+
+@situation("branch.stray", "block", base="HEAD")
+def stray(repo: Any) -> None:
+    repo.git("switch", "-qc", "spike")
+    commit(repo, "src/spike.py")
+    repo.git("switch", "-q", "main")
+
+
+@situation("branch.merged", "warn", base="HEAD")
+def merged(repo: Any) -> None:
+    repo.git("branch", "spike")
+
+
+@situation("branch.lost_commits", "block", base="HEAD")
+def lost_by_reset(repo: Any) -> None:
+    commit(repo, "src/a.py")
+    repo.git("reset", "-q", "--hard", "HEAD~1")
+
+
+@situation("branch.lost_commits", "block", base="HEAD")
+def lost_with_a_branch(repo: Any) -> None:
+    repo.git("switch", "-qc", "spike")
+    commit(repo, "src/spike.py")
+    repo.git("switch", "-q", "main")
+    repo.git("branch", "-qD", "spike")
+
+
+@situation("branch.case_clash", "warn", base="HEAD")
+def case_clash(repo: Any) -> None:
+    repo.git("switch", "-qc", "Feat")
+    repo.git("update-ref", "refs/heads/feat", "HEAD")
+
+
+def remote(repo: Any) -> Path:
+    """A bare remote that has everything."""
+    folder = repo.root.parent / "remote.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(folder)], check=True)
+    repo.git("remote", "add", "origin", str(folder))
+    repo.git("push", "-q", "-u", "origin", "main")
+    return folder
+
+
+@situation("branch.unpushed", "warn")
+def ahead(repo: Any) -> None:
+    remote(repo)
+    commit(repo, "src/a.py")
+
+
+@situation("branch.unpushed", "block", portable=True)
+def ahead_portable(repo: Any) -> None:
+    ahead(repo)
+
+
+@situation("branch.unpushed", "warn")
+def never_pushed(repo: Any) -> None:
+    remote(repo)
+    repo.git("switch", "-qc", "feat/x")
+    commit(repo, "src/a.py")
+
+
+@situation("branch.unpushed", "block", mends=False, portable=True)
+def no_remote_portable(repo: Any) -> None:
+    commit(repo, "src/a.py")
+
+
+def pushed_elsewhere(repo: Any) -> None:
+    """Somebody else pushed to main, and it was fetched."""
+    folder = remote(repo)
+    other = repo.root.parent / "other"
+    repo.git("clone", "-q", str(folder), str(other))
+    (other / "src").mkdir()
+    (other / "src/other.py").write_text("A = 1\n")
+    repo.git("-C", str(other), "add", "-A")
+    repo.git("-C", str(other), "commit", "-q", "-m", "theirs")
+    repo.git("-C", str(other), "push", "-q")
+    repo.git("fetch", "-q")
+
+
+@situation("branch.behind", "warn")
+def behind(repo: Any) -> None:
+    pushed_elsewhere(repo)
+
+
+@situation("branch.diverged", "warn")
+def diverged(repo: Any) -> None:
+    pushed_elsewhere(repo)
+    commit(repo, "src/a.py")
+
+
+@situation("branch.upstream_gone", "warn")
+def upstream_gone(repo: Any) -> None:
+    remote(repo)
+    repo.git("switch", "-qc", "feat/x")
+    commit(repo, "src/a.py")
+    repo.git("push", "-q", "-u", "origin", "feat/x")
+    repo.git("update-ref", "-d", "refs/remotes/origin/feat/x")
+
+
+@situation("base.rewritten", "warn", mends=False)
+def base_rewritten(repo: Any) -> None:
+    first = commit(repo, "src/a.py")
+    repo.git("commit", "-q", "--amend", "-m", "again")
+    CASES["base_rewritten"].options["base"] = first
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_situation(name: str, repository: Any, findings: Any, mend: Any) -> None:
+    case = CASES[name]
+    case.build(repository)
+    found = findings(repository.root, **case.options)
+    mine = [f for f in found if f.code == case.code]
+    assert [f.severity for f in mine] == [case.severity], [(f.code, f.severity, f.detail) for f in found]
+    if case.mends:
+        mend(repository.root, mine[0].fix)
+        options = {key: value for key, value in case.options.items() if value != "HEAD"}
+        assert case.code not in {f.code for f in findings(repository.root, **options)}
+
+
+QUIET = {
+    "amended": ("commit -q --amend -m again",),
+    "rebased": ("rebase -q --root --exec true",),
+    "squashed by a reset": ("reset -q --soft HEAD~2", "commit -q -m both"),
+    "moved to another branch": ("branch keep", "reset -q --hard HEAD~1", "switch -q keep"),
+    "picked elsewhere": ("switch -qc other HEAD~1", "cherry-pick main", "switch -q main", "reset -q --hard other"),
+}
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_what_lives_on_is_not_lost(name: str, repository: Any, findings: Any) -> None:
+    base = repository.git("rev-parse", "HEAD")
+    commit(repository, "src/a.py")
+    commit(repository, "src/b.py")
+    for command in QUIET[name]:
+        repository.git(*command.split())
+    assert "branch.lost_commits" not in {f.code for f in findings(repository.root, base=base)}
+
+
+def test_a_rebase_is_told_once(repository: Any, findings: Any) -> None:
+    commit(repository, "src/a.py")
+    repository.git("bisect", "start")
+    repository.git("switch", "-q", "--detach", check=False)
+    codes = [f.code for f in findings(repository.root)]
+    assert codes.count("tree.operation_in_progress") == 1
+    assert "branch.detached" not in codes
+
+
+def test_allowed_unrelated_names(repository: Any, findings: Any) -> None:
+    repository.git("switch", "-q", "--orphan", "gh-pages")
+    commit(repository, "index.html", "<p>")
+    repository.git("switch", "-q", "main")
+    assert "branch.unrelated" not in {f.code for f in findings(repository.root)}
+
+
+def test_a_clone_without_reflog_is_unknown_and_strict_blocks(repository: Any, judge: Any) -> None:
+    (repository.root / ".git/logs/HEAD").unlink()
+    state = judge(repository.root)
+    assert state.clean
+    assert state.checks[0].status == "unknown"
+    assert judge(repository.root, strict=True).blocking == ("branch.history_unknown",)
+
+
+def test_a_shallow_clone_is_unknown(repository: Any, judge: Any) -> None:
+    commit(repository, "src/a.py")
+    clone = repository.root.parent / "shallow"
+    subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{repository.root}", str(clone)], check=True)
+    subprocess.run(["git", "branch", "x"], cwd=clone, check=True)
+    state = judge(clone)
+    assert "branch.history_unknown" in {f.code for f in state.checks[0].findings}
+
+
+def test_no_repository(tmp_path: Path, judge: Any, mend: Any) -> None:
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    state = judge(folder)
+    assert state.blocking == ("git.absent",)
+    mend(folder, state.checks[0].findings[0].fix)
+    assert "git.absent" not in judge(folder).blocking

@@ -1,0 +1,391 @@
+"""Dirty trees, each built in a real repository: the code, the severity, and the command that really mends it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from passdown.model.finding import Finding
+
+
+class Case(NamedTuple):
+    """One situation. `mends`: the printed command is run, and the finding must be gone."""
+
+    build: Callable[[Any], Any]
+    code: str
+    severity: str
+    mends: bool = True
+    where: str = ""
+    options: dict[str, Any] = {}
+
+
+CASES: dict[str, Case] = {}
+
+
+def situation(code: str, severity: str, *, mends: bool = True, where: str = "", **options: Any) -> Any:
+    """Add the function to the table of situations."""
+
+    def add(build: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        CASES[build.__name__] = Case(build, code, severity, mends, where, options)
+        return build
+
+    return add
+
+
+def source(repo: Any, path: str = "src/a.py", text: str = "A = 1\n") -> None:
+    """A committed source file."""
+    repo.write(path, text)
+    repo.commit(f"add {path}")
+
+
+@situation("tree.uncommitted", "block", where="src/a.py")
+def unstaged(repo: Any) -> None:
+    source(repo)
+    repo.write("src/a.py", "A = 2\n")
+
+
+@situation("tree.uncommitted", "block", where="src/a.py")
+def staged(repo: Any) -> None:
+    source(repo)
+    repo.write("src/a.py", "A = 2\n")
+    repo.git("add", "-A")
+
+
+@situation("tree.uncommitted", "block", where="src/a.py")
+def deleted(repo: Any) -> None:
+    source(repo)
+    (repo.root / "src/a.py").unlink()
+
+
+@situation("tree.uncommitted", "block", where="src/a b*.py")
+def odd_name(repo: Any) -> None:
+    source(repo, "src/a b*.py")
+    source(repo, "src/a bc.py")
+    repo.write("src/a b*.py", "A = 2\n")
+
+
+@situation("tree.uncommitted", "block")
+def many(repo: Any) -> None:
+    for number in range(30):
+        repo.write(f"src/m{number}.py", "A = 1\n")
+    repo.commit("many")
+    for number in range(30):
+        repo.write(f"src/m{number}.py", "A = 2\n")
+
+
+@situation("tree.untracked", "block", where="src/new.py")
+def untracked_source(repo: Any) -> None:
+    repo.write("src/new.py", "A = 1\n")
+
+
+@situation("tree.untracked", "block", where="settings.toml")
+def untracked_configuration(repo: Any) -> None:
+    repo.write("settings.toml", "a = 1\n")
+
+
+@situation("tree.untracked", "warn", where="picture.png")
+def untracked_other(repo: Any) -> None:
+    repo.write("picture.png", b"\x89PNG\0\0")
+
+
+@situation("tree.intent_to_add", "block", where="src/new.py")
+def intent_to_add(repo: Any) -> None:
+    repo.write("src/new.py", "A = 1\n")
+    repo.git("add", "-N", "src/new.py")
+
+
+@situation("tree.trivial_change", "warn", where="src/a.py")
+def mode_only(repo: Any) -> None:
+    source(repo)
+    os.chmod(repo.root / "src/a.py", 0o755)
+
+
+@situation("tree.trivial_change", "warn", where="src/a.py")
+def line_ends_only(repo: Any) -> None:
+    source(repo)
+    repo.write("src/a.py", b"A = 1\r\n")
+
+
+@situation("tree.workbench_dirty", "warn", where="task_board.json")
+def board_only(repo: Any) -> None:
+    repo.write("task_board.json", '[{"id": "T-1", "goal": "g", "status": "todo"}]')
+    repo.commit("board")
+    repo.write("task_board.json", '[{"id": "T-1", "goal": "g", "status": "in_progress"}]')
+
+
+@situation("tree.no_commit", "block", where="src/a.py")
+def no_commit(repo: Any) -> None:
+    repo.git("update-ref", "-d", "HEAD")
+    repo.git("rm", "-rq", "--cached", ".")
+    repo.write("src/a.py", "A = 1\n")
+
+
+def conflict(repo: Any) -> None:
+    """Two branches that change the same line."""
+    source(repo)
+    repo.git("switch", "-qc", "other")
+    repo.write("src/a.py", "A = 3\n")
+    repo.commit("three")
+    repo.git("switch", "-q", "main")
+    repo.write("src/a.py", "A = 2\n")
+    repo.commit("two")
+
+
+@situation("tree.operation_in_progress", "block")
+def merge_in_progress(repo: Any) -> None:
+    conflict(repo)
+    repo.git("merge", "other", check=False)
+
+
+@situation("tree.operation_in_progress", "block")
+def rebase_in_progress(repo: Any) -> None:
+    conflict(repo)
+    repo.git("rebase", "other", check=False)
+
+
+@situation("tree.operation_in_progress", "block")
+def cherry_pick_in_progress(repo: Any) -> None:
+    conflict(repo)
+    repo.git("cherry-pick", "other", check=False)
+
+
+@situation("tree.operation_in_progress", "block")
+def revert_in_progress(repo: Any) -> None:
+    source(repo)
+    repo.write("src/a.py", "A = 2\n")
+    middle = repo.commit("two")
+    repo.write("src/a.py", "A = 3\n")
+    repo.commit("three")
+    repo.git("revert", "--no-edit", middle, check=False)
+
+
+@situation("tree.operation_in_progress", "warn")
+def bisect_in_progress(repo: Any) -> None:
+    source(repo)
+    repo.git("bisect", "start")
+
+
+@situation("tree.operation_in_progress", "block", mends=False, where="src/a.py", base="HEAD~1")
+def conflict_marks(repo: Any) -> None:
+    source(repo)
+    repo.write("src/a.py", "<<<<<<< HEAD\nA = 1\n=======\nA = 2\n>>>>>>> other\n")
+    repo.commit("oops")
+
+
+@situation("tree.hidden_change", "block", where="src/a.py")
+def assume_unchanged(repo: Any) -> None:
+    source(repo)
+    repo.git("update-index", "--assume-unchanged", "src/a.py")
+    repo.write("src/a.py", "A = 2\n")
+
+
+@situation("tree.hidden_change", "block", where="src/a.py")
+def skip_worktree(repo: Any) -> None:
+    source(repo)
+    repo.git("update-index", "--skip-worktree", "src/a.py")
+    repo.write("src/a.py", "A = 2\n")
+
+
+@situation("tree.stale_lock", "warn")
+def stale_lock(repo: Any) -> None:
+    lock = repo.write(".git/index.lock", "")
+    os.utime(lock, (1_760_000_000, 1_760_000_000))
+
+
+@situation("tree.nested_repo", "warn", mends=False)
+def nested_repository(repo: Any) -> None:
+    (repo.root / "inner").mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=repo.root / "inner", check=True)
+    repo.write("inner/x.py", "A = 1\n")
+
+
+@situation("prereq.ignored", "warn", where="agent_state.json")
+def ignored_artifact(repo: Any) -> None:
+    repo.write(".gitignore", "agent_state.json\n")
+    repo.commit("ignore")
+    repo.write("agent_state.json", '{"active_task_id": "T-1", "next_action": "make it so in src/a.py"}')
+
+
+@situation("prereq.ignored", "block", where="agent_state.json", portable=True)
+def ignored_artifact_portable(repo: Any) -> None:
+    ignored_artifact(repo)
+
+
+# --- stashes -----------------------------------------------------------------------------------------------------
+
+
+def stashed(repo: Any, *words: str, text: str = "A = 2\n") -> None:
+    """Stash a change."""
+    repo.write("src/a.py", text)
+    repo.git("stash", "push", "-q", *words)
+
+
+@situation("stash.no_note", "block", base="HEAD")
+def stash_without_note(repo: Any) -> None:
+    source(repo)
+    stashed(repo)
+
+
+@situation("stash.no_note", "block", base="HEAD")
+def stash_with_vague_note(repo: Any) -> None:
+    source(repo)
+    stashed(repo, "-m", "wip wip wip wip")
+
+
+@situation("stash.no_note", "block", base="HEAD")
+def stash_below_another(repo: Any) -> None:
+    source(repo)
+    stashed(repo)
+    stashed(repo, "-m", "the other idea for the export limit", text="A = 3\n")
+
+
+@situation("stash.legacy", "warn", base="HEAD")
+def stash_of_before(repo: Any) -> None:
+    source(repo)
+    stashed(repo)
+    repo.write("src/b.py", "B = 1\n")
+    repo.commit("later")
+
+
+@situation("stash.foreign_base", "warn", mends=False, base="HEAD")
+def stash_of_another_branch(repo: Any) -> None:
+    source(repo)
+    repo.git("switch", "-qc", "other")
+    source(repo, "src/b.py")
+    stashed(repo, "-m", "the other idea for the export limit")
+    repo.git("switch", "-q", "main")
+
+
+@situation("stash.local_only", "block", mends=False, base="HEAD", portable=True)
+def stash_portable(repo: Any) -> None:
+    source(repo)
+    stashed(repo, "-m", "the other idea for the export limit")
+
+
+# --- other worktrees and submodules ------------------------------------------------------------------------------
+
+
+def worktree(repo: Any) -> Path:
+    """A second worktree with a branch of its own."""
+    source(repo)
+    folder = repo.root.parent / "second"
+    repo.git("worktree", "add", "-q", "-b", "second", str(folder))
+    return folder
+
+
+@situation("worktree.dirty", "block", base="HEAD~1")
+def dirty_worktree_of_this_session(repo: Any) -> None:
+    folder = worktree(repo)
+    (folder / "src/a.py").write_text("A = 9\n")
+
+
+@situation("worktree.dirty", "warn", base="HEAD")
+def dirty_worktree_of_before(repo: Any) -> None:
+    folder = worktree(repo)
+    source(repo, "src/later.py")
+    (folder / "src/a.py").write_text("A = 9\n")
+
+
+@situation("worktree.dirty", "block", base="HEAD", portable=True)
+def dirty_worktree_portable(repo: Any) -> None:
+    dirty_worktree_of_before(repo)
+
+
+@situation("worktree.stale", "warn")
+def worktree_gone(repo: Any) -> None:
+    folder = worktree(repo)
+    folder.rename(folder.with_name("moved"))
+
+
+@situation("stash.other_worktree", "warn", mends=False)
+def stash_of_another_worktree(repo: Any) -> None:
+    folder = worktree(repo)
+    (folder / "src/a.py").write_text("A = 9\n")
+    repo.git("-C", str(folder), "stash", "push", "-q")
+
+
+def submodule(repo: Any) -> Path:
+    """A repository with a submodule whose remote is beside it."""
+    library = repo.root.parent / "library"
+    subprocess.run(["git", "init", "-q", "-b", "main", str(library)], check=True)
+    (library / "l.c").write_text("int l;\n")
+    repo.git("-C", str(library), "add", "-A")
+    repo.git("-C", str(library), "commit", "-q", "-m", "library")
+    repo.git("-C", str(library), "config", "receive.denyCurrentBranch", "updateInstead")
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library), "lib")
+    repo.commit("add library")
+    return repo.root / "lib"
+
+
+@situation("tree.submodule_moved", "block", where="lib")
+def submodule_moved(repo: Any) -> None:
+    folder = submodule(repo)
+    (folder / "l.c").write_text("int m;\n")
+    repo.git("-C", str(folder), "commit", "-qam", "more")
+
+
+@situation("tree.submodule_dirty", "block", where="lib")
+def submodule_dirty(repo: Any) -> None:
+    (submodule(repo) / "l.c").write_text("int m;\n")
+
+
+@situation("tree.submodule_dirty", "warn", where="lib")
+def submodule_untracked(repo: Any) -> None:
+    (submodule(repo) / "new.c").write_text("int m;\n")
+
+
+@situation("tree.submodule_unpushed", "warn", where="lib")
+def submodule_unpushed(repo: Any) -> None:
+    submodule_moved(repo)
+    repo.commit("move library")
+
+
+@situation("tree.submodule_unpushed", "block", where="lib", portable=True)
+def submodule_unpushed_portable(repo: Any) -> None:
+    submodule_unpushed(repo)
+
+
+def matching(found: list[Finding], case: Case) -> list[Finding]:
+    """The findings a case is about."""
+    return [f for f in found if f.code == case.code and case.where in ("", f.where)]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_situation(name: str, repository: Any, findings: Any, mend: Any) -> None:
+    case = CASES[name]
+    case.build(repository)
+    found = findings(repository.root, **case.options)
+    mine = matching(found, case)
+    assert [f.severity for f in mine] == [case.severity], [(f.code, f.severity, f.where) for f in found]
+    assert mine[0].detail
+    if case.mends:
+        mend(repository.root, mine[0].fix)
+        assert matching(findings(repository.root, **case.options), case) == []
+
+
+def test_a_clean_repository_is_clean(repository: Any, judge: Any) -> None:
+    source(repository)
+    state = judge(repository.root)
+    assert state.clean
+    assert [check.id for check in state.checks] == ["branch", "tree", "leftovers", "board", "tests"]
+
+
+def test_a_sparse_checkout_hides_nothing(repository: Any, findings: Any) -> None:
+    source(repository)
+    source(repository, "other/b.py")
+    repository.git("sparse-checkout", "set", "src")
+    assert "tree.hidden_change" not in {f.code for f in findings(repository.root)}
+
+
+def test_the_index_is_not_touched(repository: Any, judge: Any) -> None:
+    source(repository)
+    repository.write("src/a.py", "A = 2\n")
+    repository.write("src/b.py", "A = 2\n")
+    before = (repository.root / ".git/index").read_bytes()
+    judge(repository.root)
+    assert (repository.root / ".git/index").read_bytes() == before
