@@ -235,6 +235,8 @@ def test_answers_that_stand_in_events_only_are_read(events: Events) -> None:
 def test_an_editors_context_is_not_the_persons_words(events: Events) -> None:
     text = "# Context from my IDE setup:\n\n## Open tabs:\n- a.py\n\n## My request for Codex:\nFix a.py\n"
     assert of(events(meta(), *prompt(text)), UserMessage)[0].text == "Fix a.py"
+    text = "\n# Review findings:\n\n## Finding 1 (a.py:1) [added]\n[P1] Bad\n\n## My request for Codex:\nCommit it\n"
+    assert of(events(meta(), *prompt(text)), UserMessage)[0].text == "Commit it"
 
 
 # --- results ---------------------------------------------------------------------------------------------------------

@@ -41,3 +41,10 @@ def test_a_list_that_holds_the_failed_test_makes_the_tests_green(log) -> None:
     log.edit("src/a.sh")
     log.run("./test-all.sh prepare && ./test-all.sh check", 0, "ok")
     assert log.evidence().tests.state == "green"
+
+
+def test_a_test_that_was_not_found_ran_nothing(log) -> None:
+    log.run("./check-tests.sh all", 127, "no such file or directory: ./check-tests.sh")
+    log.run("npm test", 0, "3 passing")
+    evidence = log.evidence()
+    assert (evidence.tests.state, evidence.tests.commands) == ("green", ("npm test",))

@@ -11,6 +11,7 @@ from typing import Literal
 
 from msgspec import structs
 
+from passdown.evidence.kinds import MAX_LOOKED_AT, look_at
 from passdown.evidence.runs import Finished
 from passdown.evidence.tried import Doings, merge_tried
 from passdown.model.evidence import CommandChain, CommandRun
@@ -30,6 +31,11 @@ def is_success(run: CommandRun) -> bool:
 
 class Stretch:
     """The runs of one chain in one log."""
+
+    __slots__ = (
+        "failed_at", "failures", "first_failure", "last", "last_failure", "last_success", "order", "rank", "state",
+        "total", "tried", "truncated",
+    )  # fmt: skip
 
     def __init__(self, order: int) -> None:
         self.order = order
@@ -52,17 +58,19 @@ class Stretch:
         if self.failed_at and run.result not in {"rejected", "running"}:
             self.tried, dropped = merge_tried(self.tried, doings.between(self.failed_at, doings.clock))
             self.failed_at = 0
-        place = (self.total, run)
         if is_failure(run):
             self.failures += 1
+            self.last_failure = self.last = place = (self.total, run)
             self.first_failure = self.first_failure or place
-            self.last_failure = place
             self.failed_at = doings.clock
-        elif is_success(run) and state:
-            self.last_success = (self.total, _short(run))
-        self.last = (self.total, run if is_failure(run) else _short(run))
+            short = _short(run)
+        else:
+            short = _short(run)
+            self.last = (self.total, short)
+            if state and is_success(run):
+                self.last_success = self.last
         if state and run.result not in {"rejected", "running"}:
-            self.state = _short(run)
+            self.state = short
         return dropped
 
     def kept(self) -> list[CommandRun]:
@@ -107,24 +115,22 @@ class Chains:
         stretch.truncated = stretch.truncated or truncated
         self.omitted_tried += stretch.add(run, state=finished.state, doings=self.doings)
         stretch.rank = self.doings.clock
-        self._fixed[key] = run.kind == "test" or run.tokens in self._acceptance
+        self._fixed[key] = run.kind == "test" or (bool(self._acceptance) and run.tokens in self._acceptance)
         if len(self._stretches) > MAX_CHAINS:
             self._evict()
         return key
 
     def _evict(self) -> None:
         """Drop a quarter of the chains, those that say least: old successes first, open failures and tests last."""
-        ranked = sorted(
-            (self._worth(key, stretches), number, key)
-            for number, (key, stretches) in enumerate(self._stretches.items())
-        )
-        for _, _, key in ranked[: MAX_CHAINS // 4]:
+        ranked = sorted(self._stretches, key=self._worth)  # of the same worth, the one that ran longest ago goes first
+        for key in ranked[: MAX_CHAINS // 4]:
             gone = self._stretches.pop(key)
             self._fixed.pop(key, None)
             self.omitted += 1
             self.omitted_runs += sum(stretch.total for stretch in gone.values())
 
-    def _worth(self, key: str, stretches: dict[int, Stretch]) -> int:
+    def _worth(self, key: str) -> int:
+        stretches = self._stretches[key]
         last = next(reversed(stretches.values()))
         failed = last.failures or (len(stretches) > 1 and any(stretch.failures for stretch in stretches.values()))
         still = last.state is None or is_failure(last.state)
@@ -192,11 +198,15 @@ def final_outcome(state: CommandRun | None) -> Literal["ok", "failed", "unknown"
     return "failed"
 
 
-_LOOKS = ("git status", "git diff", "git log", "git show", "git branch", "sleep ", "echo ")
+_TELLING = frozenset({"curl", "wget", "docker", "kubectl", "sed"})
+"""Programs of the readers' table that may well have been a try."""
 
 
 def describe(run: CommandRun) -> str:
     """Return a run in a few words for the list of what was tried; empty for mere looking around."""
-    if run.kind == "search" or run.result in {"rejected", "running"} or run.command.startswith(_LOOKS):
+    if run.kind == "search" or run.result in {"rejected", "running"}:
+        return ""
+    look = look_at(run.command) if run.kind in {"vcs", "other"} and len(run.command) < MAX_LOOKED_AT else None
+    if look is not None and look.reader and look.program not in _TELLING and "&&" not in run.command:
         return ""
     return f"run {run.command}"

@@ -22,6 +22,7 @@ _BACKGROUND = re.compile(
     r"\s+([\w.-]{1,80})"
 )
 _BACKGROUND_KEYS = ("session_id", "bash_id", "shell_id", "task_id", "process_id", "cell_id", "id")
+_ASKING = frozenset(_BACKGROUND_KEYS)
 
 
 class Finished(NamedTuple):
@@ -73,6 +74,8 @@ class SessionRuns:
         self._pending[event.call_id] = _Pending(
             identity, event.at, source, said[-MAX_SAID:], event.active, event.call_id
         )
+        if known is None and len(self._pending) <= MAX_PENDING:
+            return []
         given_up = [known] if known else []
         while len(self._pending) > MAX_PENDING:
             given_up.append(self._pending.pop(next(iter(self._pending))))
@@ -80,7 +83,7 @@ class SessionRuns:
 
     def _followed(self, event: ToolCall) -> str | None:
         """Return the background id that a call asks about (`write_stdin`, `BashOutput` and their like)."""
-        if not self._running:
+        if not self._running or _ASKING.isdisjoint(event.arguments):
             return None
         for key in _BACKGROUND_KEYS:
             value = event.arguments.get(key)

@@ -64,7 +64,8 @@ def _standing_alone(clean: str) -> str:
         if sentence and compiled(_OPEN).search(sentence):
             return sentence
     opening = prose[:1] if prose[:1] == paragraphs[:1] else []
-    return next(filter(None, map(_first, (*opening, *prose[::-1], *paragraphs))), "")
+    found = next(filter(None, map(_first, (*opening, *prose[::-1], *paragraphs))), "")
+    return found or next(filter(says_something, map(_plain, compiled(_SENTENCE).split(clean))), "")
 
 
 def _first(paragraph: str) -> str:

@@ -222,13 +222,17 @@ def _colour(run: CommandRun, report: Report, *, masking: bool) -> Colour | None:
 
 
 def _standing(seen: list[Seen]) -> list[Seen]:
-    """Return the last run and every earlier failure that no later, equally wide run has made good."""
+    """Return the last run and every earlier failure that no later, equally wide run has made good.
+
+    A command that was not found ran no test: any later green run is worth more.
+    """
     if not seen:
         return []
     ordered = sorted(seen, key=lambda item: item.clock)
     kept = [ordered[-1]]
     for index, item in enumerate(ordered[:-1]):
         later = [other for other in ordered[index + 1 :] if other.colour == "green"]
-        if item.colour != "green" and not any(covers(other.run, item.run) for other in later):
+        started = item.run.exit not in {126, 127}
+        if item.colour != "green" and not any(covers(other.run, item.run) or not started for other in later):
             kept.append(item)
     return kept

@@ -16,7 +16,7 @@ def find_goal(context: Context) -> tuple[str | None, Basis | None]:
     text = (context.contract.goal if context.contract else "") or (task.goal if task else "")
     if not text.strip():
         request = first_request(context)
-        text = _wish(request) if request else ""
+        text = wish_of(request) if request else ""
     return (text, "declared") if text.strip() else (None, None)
 
 
@@ -41,7 +41,7 @@ def last_request(context: Context) -> Directive | None:
     return asked[-1] if asked else None
 
 
-def _wish(request: Directive) -> str:
+def wish_of(request: Directive) -> str:
     """Return the words of a request; of a plan, its title."""
     if request.origin != "plan":
         return request.text

@@ -14,12 +14,12 @@ from passdown.model.pattern import lazy_pattern
 from passdown.packet.caps import LISTS
 from passdown.packet.context import Context
 from passdown.packet.criteria import is_command
-from passdown.packet.goal import last_request
+from passdown.packet.goal import first_request, last_request, wish_of
 from passdown.packet.irreversible import needs_a_human
 from passdown.packet.paths import mentioned_paths
 from passdown.packet.questions import NEXT_ACTION
 from passdown.packet.runs import acceptance_chains, work_chains
-from passdown.packet.stated import is_answered_question, says_what_next
+from passdown.packet.stated import is_answered_question, is_closed, says_what_next
 from passdown.packet.vague import MAX_LENGTH, is_vague, refusal
 
 _TEST_NAME = lazy_pattern(r"[\w./:\-\[\]#@+=,]{1,160}")
@@ -109,15 +109,18 @@ def _derived(
         yield _action(_one(context, step.text), "derived:last_step", basis="declared")
     if request is not None:
         yield _requested(context, request, waiting=waiting)
+    elif (wish := first_request(context)) is not None and context.evidence.repository.changes:
+        yield _action(f"Review the diff against the plan “{wish_of(wish)}”", "derived:plan", kind="review")
 
 
 def _requested(context: Context, request: Directive, *, waiting: bool) -> NextAction:
     """Return what the last request leaves to do; `waiting` when the agent said nothing after it."""
     repository = context.evidence.repository
     words = f"the last request: “{_one(context, request.text, 220)}”"
-    if waiting or not (repository.changes or repository.commits or is_answered_question(context.evidence, request)):
+    changed = bool(repository.changes or repository.commits)
+    if waiting or not (changed or is_closed(context.evidence, request)):
         return _action(f"Take up {words}", "derived:last_request")
-    if is_answered_question(context.evidence, request):
+    if not changed or is_answered_question(context.evidence, request):
         return _action(f"Ask the human what is next; answered was {words}", "derived:last_request", kind="review")
     return _action(f"Review the diff against {words}", "derived:last_request", kind="review")
 

@@ -265,7 +265,7 @@ def problems(packet: Packet, room: Room) -> list[str]:
             else ""
         )
         note = f' — note: "{inline(a.note, room.least(80))}"' if a.note else ""
-        settled = "tried, failed, passes now" if a.resolved else "tried, failed"
+        settled = "tried, failed, passes now" if a.resolved else "tried, failed" if a.ended != "unknown" else "begun"
         return f"{settled}: {code(a.what, room.chars)} — {ended(a.exit, a.ended)}{tries}{why}{note}{after}"
 
     def assumption(a: Any) -> str:
@@ -274,7 +274,7 @@ def problems(packet: Packet, room: Room) -> list[str]:
 
     shown = [r for r in packet.open_risks if r.severity != "info" or r.code != "lkg.missing"]
     lines = listed(shown, room.items, _left(packet, "open_risks", len(packet.open_risks)), risk)
-    attempts = sorted(packet.failed_attempts, key=lambda a: a.resolved)
+    attempts = sorted(packet.failed_attempts[::-1], key=lambda a: (a.resolved, a.check is None, -a.tries))
     lines += listed(attempts, max(1, room.items // 2), packet.omitted.get("failed_attempts", 0), attempt)
     left = packet.omitted.get("assumptions_to_validate", 0)
     lines += listed(packet.assumptions_to_validate, max(1, room.items // 2), left, assumption)

@@ -18,8 +18,8 @@ _LOOKING = lazy_pattern(
 _AHEAD = lazy_pattern(
     r"^\W*next\b|\bnext(?:,|:| is\b| steps?(?: is| are|:)| up\b| i\b)|\bneeds? to\b|\bshould\b|\bmust\b|\bto-?do\b|"
     r"\bi(?:'ll| will)\b|\bgoing to\b|\blet me\b|\blet's\b|\bi'm (?:now )?\w+ing\b|\bremain|\bnot yet\b|"
-    r"\b(?:is|are) still\b|\bstill (?:have|has|needs?|fails?|missing|open)\b|\bleft to\b|\bnow (?:i|we)\b|^\W*ready (?:for|to)\b|"
-    r"\b(?:is|are) ready (?:for|to)\b|接下来|下一步|还需|需要|应该|次に|다음",
+    r"\b(?:is|are) still\b|\bstill (?:have|has|needs?|fails?|missing|open)\b|\bleft to\b|\bnow (?:i|we)\b|"
+    r"^\W*ready (?:for|to)\b|\b(?:is|are) ready (?:for|to)\b|接下来|下一步|还需|需要|应该|次に|다음",
     re.IGNORECASE,
 )
 """A statement about what is to come; a report of what was done is no next step."""
@@ -41,4 +41,9 @@ def is_answered_question(evidence: Evidence, request: Directive) -> bool:
     """Say whether a request only asked something, and the agent closed its answer."""
     if len(request.text) > 160 or not request.text.rstrip().endswith(("?", "？")) or _REQUESTED.search(request.text):
         return False
+    return is_closed(evidence, request)
+
+
+def is_closed(evidence: Evidence, request: Directive) -> bool:
+    """Say whether the agent ended its turn after a request."""
     return any(said.at and request.at and said.at > request.at for said in evidence.statements)

@@ -58,7 +58,7 @@ def origin_of(message: Message, text: str) -> Origin | None:
 
 def request_of(text: str) -> str:
     """Return the person's own words, without the context an editor or the desktop app puts before them."""
-    if text.startswith(_CONTEXT):
+    if text.lstrip("\n").startswith(_CONTEXT):
         _, found, request = text.partition(_REQUEST)
         if found:
             return request.strip()
