@@ -14,7 +14,7 @@ from passdown.model.brief import Quote
 from passdown.model.finding import Finding
 from passdown.redact.neutralise import one_line
 from passdown.store.packets import PACKET_LIMIT, StoredPacket, active_packets, read_head, read_shelf, shelf
-from passdown.takeover.verdict import former_names
+from passdown.takeover.history import former_names
 
 _MARKDOWN_LIMIT = 1 << 20
 
@@ -46,7 +46,7 @@ class Shelf(Struct, frozen=True, kw_only=True):
         """Return the active packets of other branches."""
         branches = sorted({p.head.git.branch or "" for p in self.stored if p.head.git.branch != self.branch})
         return [
-            Quote(text=one_line(branch or "a detached HEAD", 120), note=one_line(packet.head.packet_id, 12))
+            Quote(text=one_line(branch or "a detached HEAD", 120), note=one_line(packet.head.packet_id[:12], 12))
             for branch in branches
             for packet in active_packets(list(self.stored), branch or None)
         ]
@@ -81,7 +81,7 @@ def _named(here: Shelf, name: str) -> StoredPacket:
         if stored.head.session_id == name or (len(name) >= 4 and stored.head.packet_id.startswith(name))
     ]
     if len(chosen) != 1:
-        known = ", ".join(one_line(stored.head.packet_id, 12) for stored in here.stored) or "none"
+        known = ", ".join(one_line(stored.head.packet_id[:12], 12) for stored in here.stored) or "none"
         what = "names several packets" if chosen else "names no packet"
         raise UsageError(f"{one_line(name, 80)!r} {what}", next_step=f"Here are: {known}.")
     return chosen[0]
@@ -93,7 +93,7 @@ def _active(here: Shelf) -> StoredPacket | None:
         former = former_names(here.root, here.branch)
         chosen = [packet for name in sorted(former) for packet in active_packets(list(here.stored), name)]
     if len(chosen) > 1:
-        names = ", ".join(one_line(stored.head.packet_id, 12) for stored in chosen)
+        names = ", ".join(one_line(stored.head.packet_id[:12], 12) for stored in chosen)
         raise ConflictError(
             f"{len(chosen)} packets are active for {here.branch or 'a detached HEAD'}",
             next_step=f"Name the one to take: {names}",

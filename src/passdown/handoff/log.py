@@ -104,4 +104,4 @@ def _takeover(receipt: TakeoverReceipt, after: dict[str, Packet]) -> LogEntry:
 
 def _came_of(packet_id: str, after: dict[str, Packet]) -> str:
     successor = after.get(packet_id)
-    return f"{one_line(successor.packet_id, 12)} {successor.outcome}" if successor is not None else ""
+    return f"{one_line(successor.packet_id[:12], 12)} {successor.outcome}" if successor is not None else ""

@@ -71,7 +71,8 @@ def _needed(packet: Packet) -> Iterator[Claim]:
             continue
         check = _condition(condition)
         text = f"{condition.kind.replace('_', ' ')}: {condition.expect}"
-        yield _claim("next_session_prereqs.conditions", text, condition.basis, check, required=check is not None)
+        needed = check is not None and check.kind == "is_ancestor"
+        yield _claim("next_session_prereqs.conditions", text, condition.basis, check, required=needed)
     receipts = packet.verdict_pointer
     for name, receipt in (
         ("verification", receipts.verification), ("review", receipts.review), ("clean_state", receipts.clean_state),

@@ -13,7 +13,7 @@ from passdown.model.packet import Packet
 from passdown.model.pattern import lazy_pattern
 from passdown.takeover.claims import subjects
 from passdown.takeover.ground import Ground
-from passdown.takeover.history import History
+from passdown.takeover.history import History, former_names
 from passdown.takeover.places import Places
 
 _REF = lazy_pattern(r"refs/(?:heads|tags|remotes)/(?!.*(?:\.\.|//|@\{))[^\x00-\x20\x7f~^:?*\[\\]{1,250}(?<![/.])")
@@ -53,6 +53,10 @@ class _Judge:
             "env_name_set": self._env_name_set,
         }
         self.content_here = False
+        self.former = former_names(ground.root, ground.facts.branch) if self._elsewhere() else frozenset[str]()
+
+    def _elsewhere(self) -> bool:
+        return bool(self.ground.facts.branch) and self.packet.git.branch != self.ground.facts.branch
 
     def verdicts(self) -> list[Verdict]:
         """Judge the paths first: a rewritten commit is told by its content."""
@@ -105,10 +109,11 @@ class _Judge:
         if not _REF.fullmatch(check.subject) or not self.ground.is_object(check.expect):
             return _NO_OBJECT
         facts = self.ground.facts
-        if check.subject != f"refs/heads/{facts.branch}":
+        renamed = check.subject.removeprefix("refs/heads/") in self.former
+        if check.subject != f"refs/heads/{facts.branch}" and not renamed:
             return "cannot_tell", "unknown", "another branch than the one checked out"
         if check.expect in (facts.effective_head, facts.head):
-            return "holds", "same", ""
+            return ("drifted", "changed", "the branch has another name now") if renamed else ("holds", "same", "")
         if check.expect in self.history.ancestors:
             count = facts.commits_total
             return (
@@ -128,6 +133,8 @@ class _Judge:
             return _NO_OBJECT
         if places.status(path) is None:
             return self._gone(path, check.expect)
+        if places.is_plain_folder(path):
+            return "drifted", "edited", "is a folder now"
         blob = places.blob(path)
         if not blob:
             return "cannot_tell", "unknown", "cannot be read here"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cached_property
+from pathlib import Path
 
 from passdown.io.git import try_git
 from passdown.model.pattern import lazy_pattern
@@ -14,7 +14,9 @@ _LOOKED_AT = 1000
 """Newest commits among which a rewritten one is looked for."""
 
 _REVERTS = lazy_pattern(r"This reverts commit ([0-9a-f]{40,64})")
+_RENAMED = lazy_pattern(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
 _MOST = 200
+_MOVES = 2000
 
 
 class History:
@@ -75,7 +77,7 @@ class History:
         found: dict[str, str] = {}
         for record in output.decode("utf-8", "replace").split("\0") if code == 0 else ():
             name, _, message = record.partition("\n")
-            for target in re.findall(_REVERTS, message):
+            for target in _REVERTS.findall(message):
                 undone = [commit for commit, by in found.items() if by == target]
                 for commit in undone:
                     del found[commit]
@@ -97,3 +99,14 @@ class History:
             return False
         code, output, _ = try_git(self._ground.root, "rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}")
         return code == 0 and output.decode().strip() == tree
+
+
+def former_names(root: Path, branch: str) -> frozenset[str]:
+    """Return the names from which a branch was renamed here, at once or in steps, as HEAD's log tells."""
+    code, output, _ = try_git(root, "reflog", "show", "--format=%gs", "-n", str(_MOVES), "HEAD")
+    known = {branch}
+    for line in output.decode("utf-8", "replace").splitlines() if code == 0 else ():
+        found = _RENAMED.fullmatch(line)
+        if found and found[2] in known:
+            known.add(found[1])
+    return frozenset(known - {branch})

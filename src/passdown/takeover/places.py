@@ -104,6 +104,13 @@ class Places:
             return checked_out(self._ground.root, name)
         return self._present.get(path, "")
 
+    def is_plain_folder(self, path: str) -> bool:
+        """Say whether a folder that is no repository of its own lies there."""
+        status, name = self.status(path), self.raw(path)
+        if status is None or name is None or not stat.S_ISDIR(status.st_mode):
+            return False
+        return not os.path.lexists(self._place(name) / ".git")
+
     def is_link(self, path: str) -> bool:
         """Say whether a symlink lies there where git's index has none, or the other way round."""
         status = self.status(path)

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from msgspec import Struct
 
@@ -14,13 +14,10 @@ from passdown.io.git import try_git
 from passdown.model.brief import Readiness, Tally, Verdict
 from passdown.model.evidence import RepositoryFacts
 from passdown.model.packet import NextAction, Packet
-from passdown.model.pattern import lazy_pattern
 from passdown.packet.irreversible import needs_a_human
 from passdown.redact.neutralise import one_line
 from passdown.takeover.ground import Ground
-
-_RENAMED = lazy_pattern(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
-_MOVES = 2000
+from passdown.takeover.history import former_names
 
 
 class Decision(Struct, frozen=True, kw_only=True):
@@ -51,7 +48,7 @@ def refusal(packet: Packet, ground: Ground, branch: str | None) -> str:
     """
     facts, identity = ground.facts, packet.git.identity or ""
     if identity and facts.identity and identity != facts.identity and not _in_history(ground, identity):
-        return f"it is of another repository (first commit {one_line(identity, 12)}, here {facts.identity[:12]})"
+        return f"it is of another repository (first commit {one_line(identity[:12], 12)}, here {facts.identity[:12]})"
     if packet.git.branch == branch or (branch and packet.git.branch in former_names(ground.root, branch)):
         return ""
     theirs = f"branch {one_line(packet.git.branch, 120)}" if packet.git.branch else "a detached HEAD"
@@ -62,17 +59,6 @@ def _in_history(ground: Ground, identity: str) -> bool:
     if not ground.is_object(identity) or not ground.facts.head:
         return False
     return try_git(ground.root, "merge-base", "--is-ancestor", identity, ground.facts.head)[0] == 0
-
-
-def former_names(root: Path, branch: str) -> frozenset[str]:
-    """Return the names from which a branch was renamed here, at once or in steps, as HEAD's log tells."""
-    code, output, _ = try_git(root, "reflog", "show", "--format=%gs", "-n", str(_MOVES), "HEAD")
-    known = {branch}
-    for line in output.decode("utf-8", "replace").splitlines() if code == 0 else ():
-        found = _RENAMED.fullmatch(line)
-        if found and found[2] in known:
-            known.add(found[1])
-    return frozenset(known - {branch})
 
 
 def waits_for_a_human(action: NextAction) -> bool:
