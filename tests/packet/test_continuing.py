@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from passdown.model.evidence import CommandRun, Directive, PlanFact, Rejection, Source, Statement, TestFacts
+from passdown.model.evidence import CommandRun, Directive, FileTouch, PlanFact, Rejection, Source, Statement, TestFacts
 from passdown.model.session import PlanItem
 from passdown.packet.brief import brief
 from passdown.packet.build import build_packet
@@ -118,6 +118,18 @@ def test_a_request_under_review_waits_for_nobody(make_evidence) -> None:  # type
     )
     if packet.next_action.text.startswith("Review"):
         assert not packet.next_action.requires_human
+
+
+def test_changes_that_git_does_not_show_are_looked_for(make_evidence, make_repository_facts) -> None:  # type: ignore[no-untyped-def]
+    packet = build_packet(
+        make_evidence(
+            repository=make_repository_facts(changes=(), commits=()),
+            directives=(Directive(text="wire the parser in", at=200),),
+            statements=(Statement(text="Wired.", at=300),),
+            touches=(FileTouch(path="src/load.py", action="edit"),),
+        )
+    )
+    assert packet.next_action.text == "Find out where the session's changes went: git shows none of src/load.py"
 
 
 def test_failures_that_tell_nothing_are_left_away(make_evidence, make_chain, make_run) -> None:  # type: ignore[no-untyped-def]

@@ -6,12 +6,15 @@ from passdown.model.evidence import Rejection
 from passdown.model.identifier import normalize_text
 from passdown.model.packet import Decision, Preference
 from passdown.model.workbench import DecisionRow, QuestionRow
+from passdown.model.pattern import lazy_pattern
 from passdown.packet.brief import brief
 from passdown.packet.caps import last
 from passdown.packet.carry import carried_decisions, carried_preferences, fill_with
 from passdown.packet.context import Context
 from passdown.packet.questions import is_assumed, question_rows
 
+_MARKED = lazy_pattern(r"[*_&|<>\\\[\]]")
+"""What Markdown would read as its own marks."""
 NO_REASON = "reason not recorded"
 
 
@@ -77,6 +80,7 @@ def _assumption(context: Context, row: QuestionRow) -> Decision:
 def _rejection(context: Context, rejection: Rejection) -> Decision:
     verb = "refused" if rejection.kind == "rejected" else "interrupted"
     what = brief(context.mask(rejection.what.strip())) or "what the agent was doing"
+    what = f"`{what}`" if _MARKED.search(what) and "`" not in what else what
     return Decision(
         id=context.id("D-", f"{verb} {what}"),
         choice=f"the human {verb}: {what}",

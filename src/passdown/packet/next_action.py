@@ -120,8 +120,12 @@ def _requested(context: Context, request: Directive, *, waiting: bool) -> NextAc
     changed = bool(repository.changes or repository.commits)
     if waiting or not (changed or is_closed(context.evidence, request)):
         return _action(f"Take up {words}", "derived:last_request")
+    if not changed and (edited := [t.path for t in context.evidence.touches if not t.failed]):
+        named = ", ".join(edited[:3]) + (f" and {len(edited) - 3} more" if len(edited) > 3 else "")
+        return _action(f"Find out where the session's changes went: git shows none of {named}", "derived:claims")
     if not changed or is_answered_question(context.evidence, request):
-        return _action(f"Ask the human what is next; answered was {words}", "derived:last_request", kind="review")
+        text = f"Ask the human what is next; the agent's turn is closed after {words}"
+        return _action(text, "derived:last_request", kind="review")
     return _action(f"Review the diff against {words}", "derived:last_request", kind="review")
 
 

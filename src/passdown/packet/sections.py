@@ -274,7 +274,9 @@ def problems(packet: Packet, room: Room) -> list[str]:
 
     shown = [r for r in packet.open_risks if r.severity != "info" or r.code != "lkg.missing"]
     lines = listed(shown, room.items, _left(packet, "open_risks", len(packet.open_risks)), risk)
-    attempts = sorted(packet.failed_attempts[::-1], key=lambda a: (a.resolved, a.check is None, -a.tries))
+    newest = list(enumerate(packet.failed_attempts))
+    newest.sort(key=lambda entry: (entry[1].resolved, entry[1].check is None, -entry[1].tries, -entry[0]))
+    attempts = [entry for _, entry in newest]
     lines += listed(attempts, max(1, room.items // 2), packet.omitted.get("failed_attempts", 0), attempt)
     left = packet.omitted.get("assumptions_to_validate", 0)
     lines += listed(packet.assumptions_to_validate, max(1, room.items // 2), left, assumption)
