@@ -47,16 +47,19 @@ class _Parsed(NamedTuple):
 
 def identify(command: str, cwd: str, places: Places, argv: tuple[str, ...] = ()) -> Identity:
     """Return the identity of a command run in `cwd` (absolute, or relative to the repository)."""
-    script = unwrap_argv(argv) if argv else None
-    text = script if script is not None else (command_text(list(argv)) if argv else command).strip()
+    text = command.strip()
+    if argv:
+        script = unwrap_argv(argv)
+        text = command_text(list(argv)).strip() if script is None else script
     parsed = _parsed_before(text) if len(text) <= MAX_CACHED else _parsed(text)
-    folder = cwd
     for target in parsed.moves:
-        folder = places.absolute(target, folder)
-    where = places.folder(folder)
-    tokens = parsed.tokens
+        cwd = places.absolute(target, cwd)
+    where = places.folder(cwd)
+    parts, _, bare, tokens, kind, own = parsed
     key = content_id("c-", where + "\x00" + "\x00".join(tokens))
-    return Identity(key, parsed.bare, where, shorten_tokens(tokens), parsed.kind, parsed.own, parsed.parts)
+    if len(tokens) > MAX_TOKENS or len(text) > MAX_COMMAND // 4:
+        tokens = shorten_tokens(tokens)
+    return Identity(key, bare, where, tokens, kind, own, parts)
 
 
 def _parsed(text: str) -> _Parsed:
