@@ -21,7 +21,7 @@ class Case(NamedTuple):
     severity: str
     mends: bool = True
     where: str = ""
-    options: dict[str, Any] = {}
+    options: dict[str, Any] | None = None
 
 
 CASES: dict[str, Case] = {}
@@ -359,13 +359,13 @@ def matching(found: list[Finding], case: Case) -> list[Finding]:
 def test_situation(name: str, repository: Any, findings: Any, mend: Any) -> None:
     case = CASES[name]
     case.build(repository)
-    found = findings(repository.root, **case.options)
+    found = findings(repository.root, **(case.options or {}))
     mine = matching(found, case)
     assert [f.severity for f in mine] == [case.severity], [(f.code, f.severity, f.where) for f in found]
     assert mine[0].detail
     if case.mends:
         mend(repository.root, mine[0].fix)
-        assert matching(findings(repository.root, **case.options), case) == []
+        assert matching(findings(repository.root, **(case.options or {})), case) == []
 
 
 def test_a_clean_repository_is_clean(repository: Any, judge: Any) -> None:

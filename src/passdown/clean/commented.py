@@ -42,6 +42,7 @@ _KEYWORD = re.compile(
     | \}?\s*else\b.*\{$
     | (?:if|for|while|match|unless|switch|guard)\b.*\{$
     | (?:return|throw|raise|await|yield)\b.*;$
+    | (?:return|raise)\s+\S+\s+(?:if|unless)\s
     | (?:const|let|var|val|auto|static|final)\s+(?:mut\s+)?[\w{\[*&:<>]+.*=
     | (?:import|package|using|use|require|include|from)\s+[\w"'<{.*@:/\\]+.*[;"'>]$
     | \#\s*(?:include|define|ifdef|ifndef|if|endif)\b

@@ -90,6 +90,7 @@ _TOLD = re.compile(
     r"|^\W*(?:(?:i am|i'm|got|reached|in|made it) )?here\W*\d*\W*$"
 )
 _STRING = re.compile(r"\"((?:\\.|[^\"\\\n])*)\"|'((?:\\.|[^'\\\n])*)'|`((?:\\.|[^`\\])*)`")
+_LINE_END = re.compile(r"\\[nrt]")
 _BARE = re.compile(r"\s*&?[A-Za-z_$][\w$]*\s*;?\s*")
 
 
@@ -108,7 +109,8 @@ def gives_away(arguments: str) -> bool:
     """Say whether a call's arguments are a bare variable, or a text that reads as a note to oneself."""
     if _BARE.fullmatch(arguments) and arguments.strip().rstrip(";") not in ("", "true", "false", "null", "nil"):
         return True
-    return any(is_told(next(filter(None, found.groups()), "")) for found in _STRING.finditer(arguments[:2000]))
+    texts = (next(filter(None, found.groups()), "") for found in _STRING.finditer(arguments[:2000]))
+    return any(is_told(_LINE_END.sub(" ", text)) for text in texts)
 
 
 def arguments_at(code: str, text: str, position: int) -> str:
