@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from passdown.config import Config
 from passdown.errors import ConflictError, PassdownError, UsageError
-from passdown.handoff.gather import branch_on_shelf
+from passdown.handoff.place import branch_on_shelf
 from passdown.io.files import is_inside, join_inside, read_bounded
 from passdown.model.brief import Quote
 from passdown.model.finding import Finding

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct, structs
 
 from passdown.config import Config, load_config
-from passdown.errors import NoEvidenceError
 from passdown.evidence.collect import collect_evidence
 from passdown.handoff.base import Anchor, anchor_for, rebase_anchor, takeover_on
+from passdown.handoff.options import Options
+from passdown.handoff.place import branch_on_shelf, find_root
 from passdown.io.files import read_bounded
 from passdown.model.evidence import Evidence, RepositoryFacts
 from passdown.model.finding import Finding
 from passdown.model.packet import Packet
-from passdown.packet.boundary import branch_in_packet
 from passdown.packet.build import topic_slug
 from passdown.packet.encode import decode_packet
 from passdown.redact.scan import Redactor
 from passdown.repository.commits import last_good
-from passdown.repository.head import current_branch
-from passdown.repository.locate import locate
 from passdown.repository.snapshot import snapshot
 from passdown.repository.tracked import tracked_paths
 from passdown.sessions.discover import Discovery, find_sessions
@@ -31,24 +28,7 @@ from passdown.sessions.select import Selection, select_sessions
 from passdown.store.packets import PACKET_LIMIT, StoredPacket, active_packets, own_paths, read_shelf, shelf
 from passdown.workbench.load import load_workbench
 
-
-class Options(Struct, frozen=True, kw_only=True):
-    """What the caller may choose. Empty means: let passdown decide; an empty `next_action` is refused as vague.
-
-    `session` is an id, an id's unique beginning, or a session file; `base` a commit; `homes` moves an agent's folder
-    (agent id → path); `now` (milliseconds) is only used to tell which sessions are still live. `without` names the
-    sessions that are left out, their subagents with them.
-    """
-
-    session: str = ""
-    agent: str = ""
-    topic: str = ""
-    base: str = ""
-    session_id: str = ""
-    next_action: str | None = None
-    homes: Mapping[str, Path] | None = None
-    now: int | None = None
-    without: tuple[str, ...] = ()
+__all__ = ["Gathered", "Options", "branch_on_shelf", "find_root", "gather", "previous_packet"]
 
 
 class Gathered(Struct, frozen=True, kw_only=True):
@@ -64,18 +44,6 @@ class Gathered(Struct, frozen=True, kw_only=True):
     previous_path: Path | None = None
     previous_json: bytes = b""
     findings: tuple[Finding, ...] = ()
-
-
-def find_root(folder: Path) -> Path:
-    """Return the worktree's root. Raises `NoEvidenceError` when `folder` is in no git repository."""
-    root = locate(folder)
-    if root is None:
-        raise NoEvidenceError(
-            "is not in a git repository",
-            where=str(folder.resolve()),
-            next_step="Run `git init` there, or name a repository with -C.",
-        )
-    return root
 
 
 def gather(folder: Path, options: Options) -> Gathered:
@@ -137,12 +105,6 @@ def _snapshot(root: Path, config: Config, anchor: Anchor) -> RepositoryFacts:
         own_paths=own_paths(config),
         integration_branch=config.integration_branch,
     )
-
-
-def branch_on_shelf(root: Path) -> str | None:
-    """Return the branch that is checked out as packets name it, None for a detached HEAD."""
-    branch = current_branch(root)
-    return branch_in_packet(branch, Redactor(os.environ)) if branch else None
 
 
 def previous_packet(stored: list[StoredPacket], branch: str | None, topic: str) -> StoredPacket | None:

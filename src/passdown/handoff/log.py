@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from passdown.config import load_config
 from passdown.errors import FormatError, UnsafeError
-from passdown.handoff.gather import find_root
+from passdown.handoff.place import find_root
 from passdown.io.files import read_bounded
 from passdown.model.brief import TakeoverReceipt
 from passdown.model.finding import Finding

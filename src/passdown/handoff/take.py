@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct, structs
@@ -14,8 +14,8 @@ from msgspec import Struct, structs
 from passdown.config import Config, load_config
 from passdown.errors import ConflictError, UnsafeError
 from passdown.handoff.candidate import Candidate, Shelf, find_candidate, open_shelf
-from passdown.handoff.gather import Options, find_root
-from passdown.handoff.wrap import Draft, draft
+from passdown.handoff.options import Options
+from passdown.handoff.place import find_root
 from passdown.model.brief import Brief, Claim, ColdStart, TakeoverReceipt
 from passdown.model.evidence import RepositoryFacts
 from passdown.model.finding import Finding
@@ -41,6 +41,9 @@ from passdown.takeover.verdict import Decision, decide, refusal, tally
 from passdown.workbench.document import Notes
 from passdown.workbench.feedback import log_paths, read_feedback
 from passdown.workbench.locate import candidates
+
+if TYPE_CHECKING:
+    from passdown.handoff.wrap import Draft
 
 _ID = lazy_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _EXIT = {"ready": 0, "ready_with_drift": 0, "stale": 6, "blocked": 6, "refused": 6}
@@ -134,13 +137,18 @@ class _Takeover:
     def _newer(self, packet: Packet) -> Draft | None:
         if self.crowd is not None:
             return None
-        built = draft(self.here.root, self.options)
+        built = self._draft()
         return built if built.same_as is None and is_newer(built.packet, packet) else None
+
+    def _draft(self) -> Draft:
+        from passdown.handoff.wrap import draft  # most packets are taken as they are
+
+        return draft(self.here.root, self.options)
 
     def _without_packet(self, worked: bool, findings: Sequence[Finding]) -> Taken:
         if worked and self.crowd is not None:
             raise self.crowd
-        built = draft(self.here.root, self.options)
+        built = self._draft()
         if worked and built.packet.sessions:
             return self._judge_draft(built, findings)
         report = cold_start(
