@@ -7,7 +7,6 @@ import errno
 import fcntl
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -70,7 +69,9 @@ def join_inside(root: Path, relative: str) -> Path:
 
 
 def _stage(path: Path, data: bytes, mode: int) -> Path:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    from tempfile import mkstemp  # here: it loads a dozen modules, and most commands write nothing
+
+    descriptor, name = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     staged = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as stream:

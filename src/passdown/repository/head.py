@@ -5,13 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from passdown.errors import GitError
+from passdown.errors import FormatError, GitError, UnsafeError
+from passdown.io.files import read_bounded
 from passdown.io.git import run_git, try_git
 from passdown.model.path import decode_path
+from passdown.model.pattern import lazy_pattern
 from passdown.repository.own import OwnPaths
 
 _LOOK_THROUGH = 1000
 """Most of passdown's own commits in a row that are looked through."""
+
+_PLAIN_HEAD = lazy_pattern(rb"ref: refs/heads/([A-Za-z0-9_][A-Za-z0-9_-]*(?:/[A-Za-z0-9_][A-Za-z0-9_-]*)*)\n")
+"""What HEAD holds in most repositories. Any other content is left to git."""
 
 
 class Head(NamedTuple):
@@ -29,8 +34,18 @@ class Head(NamedTuple):
     looked_through: tuple[str, ...] = ()
 
 
+_Described = tuple[str, str, int]
+"""A commit's id, its tree and its committer date in seconds."""
+
+
 def current_branch(root: Path) -> str:
     """Return the branch HEAD names, born or not; empty when HEAD is detached."""
+    try:
+        plain = _PLAIN_HEAD.fullmatch(read_bounded(root / ".git" / "HEAD", 1024))
+    except (OSError, UnsafeError, FormatError):
+        plain = None
+    if plain:
+        return plain[1].decode()
     code, output, _ = try_git(root, "symbolic-ref", "--quiet", "HEAD")
     return decode_path(output.strip()).removeprefix("refs/heads/") if code == 0 else ""
 
@@ -46,8 +61,7 @@ def read_head(root: Path, commit: str, branch: str, own: OwnPaths) -> Head:
     found = _describe(root, commit, own.pathspec())
     skipped: tuple[str, ...] = ()
     if found is None or found[0] != commit:
-        skipped, effective = _look_through(root, commit, found)
-        found = _describe(root, effective, [])
+        skipped, found = _look_through(root, commit, found)
     if found is None:
         raise GitError("git log lists no commit", where=str(root), next_step="Try `git fsck`.")
     return Head(branch, not branch, commit, found[0], found[1], found[2] * 1000, skipped)
@@ -66,22 +80,24 @@ def resolve_commit(root: Path, name: str) -> str:
     return output.decode().strip() if code == 0 else ""
 
 
-def _describe(root: Path, commit: str, pathspec: list[str]) -> tuple[str, str, int] | None:
+def _describe(root: Path, commit: str, pathspec: list[str]) -> _Described | None:
     output = run_git(root, "log", "-1", "--first-parent", "--format=%H %T %ct", commit, *pathspec)
     parts = output.decode().split()
     return (parts[0], parts[1], int(parts[2])) if parts else None
 
 
-def _look_through(root: Path, commit: str, below: tuple[str, str, int] | None) -> tuple[tuple[str, ...], str]:
+def _look_through(root: Path, commit: str, below: _Described | None) -> tuple[tuple[str, ...], _Described | None]:
     # Everything above `below` touches passdown's own paths or nothing. What touches nothing (an empty commit), merges
     # and the first commit of all are kept.
     span = [commit, f"^{below[0]}"] if below else [commit]
-    output = run_git(root, "log", f"-{_LOOK_THROUGH}", "--first-parent", "--format=%H %T %P", *span)
+    output = run_git(root, "log", f"-{_LOOK_THROUGH}", "--first-parent", "--format=%H %T %ct %P", *span)
     line = [record.split() for record in output.decode().splitlines()]
     trees = [record[1] for record in line[1:]] + ([below[1]] if below else [])
     skipped: list[str] = []
-    for (this, tree, *parents), beneath in zip(line, trees, strict=False):
+    for (this, tree, at, *parents), beneath in zip(line, trees, strict=False):
         if len(parents) != 1 or tree == beneath:
-            return tuple(skipped), this
+            return tuple(skipped), (this, tree, int(at))
         skipped.append(this)
-    return tuple(skipped), below[0] if below and len(skipped) == len(line) else line[-1][0]
+    if below and len(skipped) == len(line):
+        return tuple(skipped), below
+    return tuple(skipped), (line[-1][0], line[-1][1], int(line[-1][2])) if line else None
