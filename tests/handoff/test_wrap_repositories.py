@@ -76,6 +76,22 @@ def test_plain(repository: Any, claude_session: Any, wrap: Wrap) -> None:
     assert [(item["what"], item["exit"]) for item in packet["failed_attempts"]] == [("pytest -q", 1)]
 
 
+def test_a_session_file_that_is_named_counts_whole_when_its_work_was_committed(
+    repository: Any, claude_session: Any, wrap: Wrap
+) -> None:
+    base = repository.git("rev-parse", "HEAD")
+    session = claude_session(repository.root)
+    work_in(session, "src/x.py")
+    file = session.path.rename(repository.root.parent / "session.jsonl")
+    repository.clock = session.clock + 600
+    repository.write("src/x.py", "x = 1\n")
+    repository.commit("Add x")
+    packet = wrap(repository.root, "--session", str(file))
+    assert (packet["git"]["base"], packet["goal"]) == (base, "Make the limiter refuse the eleventh call.")
+    assert paths(packet) == {"src/x.py"}
+    assert [line["id"] for line in packet["sessions"]] == [session.session_id]
+
+
 def test_dirty_on_a_branch(repository: Any, claude_session: Any, wrap: Wrap) -> None:
     start = repository.git("rev-parse", "HEAD")
     repository.git("switch", "-q", "-c", "feat/limit")

@@ -23,7 +23,7 @@ from passdown.repository.commits import last_good
 from passdown.repository.snapshot import snapshot
 from passdown.repository.tracked import tracked_paths
 from passdown.sessions.discover import Discovery, find_sessions
-from passdown.sessions.read import agent_called, read_ref, refer_to
+from passdown.sessions.read import agent_called, read_ref, refer_to_begun
 from passdown.sessions.select import Selection, select_sessions
 from passdown.store.packets import PACKET_LIMIT, StoredPacket, active_packets, own_paths, read_shelf, shelf
 from passdown.workbench.load import load_workbench
@@ -117,7 +117,7 @@ def previous_packet(stored: list[StoredPacket], branch: str | None, topic: str) 
 def _find(repository: RepositoryFacts, options: Options) -> Discovery:
     """Return the sessions of the repository; a session file that is named stands for itself, wherever it worked."""
     if options.session and Path(options.session).is_file():
-        return Discovery(refs=(refer_to(options.session, agent=options.agent),))
+        return Discovery(refs=(refer_to_begun(options.session, agent=options.agent),))
     agents = {agent_called(options.agent).id} if options.agent else None
     found = find_sessions(repository, homes=options.homes, agents=agents)
     kept = tuple(ref for ref in found.refs if not {ref.session_id, ref.parent_id} & set(options.without))

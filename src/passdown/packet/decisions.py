@@ -5,8 +5,8 @@ from __future__ import annotations
 from passdown.model.evidence import Rejection
 from passdown.model.identifier import normalize_text
 from passdown.model.packet import Decision, Preference
-from passdown.model.workbench import DecisionRow, QuestionRow
 from passdown.model.pattern import lazy_pattern
+from passdown.model.workbench import DecisionRow, QuestionRow
 from passdown.packet.brief import brief
 from passdown.packet.caps import last
 from passdown.packet.carry import carried_decisions, carried_preferences, fill_with

@@ -43,7 +43,7 @@ def list_failed(context: Context) -> tuple[list[FailedAttempt], int]:
 def _aside(chain: CommandChain) -> bool:
     """Say whether the failures tell nothing about the work: looking around, or calls the agent's program never ran."""
     runs = [run for run in chain.runs if is_failure(run)]
-    return looks_around(chain.command) or all(run.error_line.startswith(_NEVER_RAN) for run in runs)
+    return _only_looks(chain) or all(run.error_line.startswith(_NEVER_RAN) for run in runs)
 
 
 def _attempt(context: Context, chain: CommandChain, *, resolved: bool) -> FailedAttempt:
@@ -74,7 +74,7 @@ def list_commands(context: Context) -> tuple[list[CommandLine], int]:
     """
     accepted = acceptance_chains(context)
     every = work_chains(context.evidence)
-    chains = [chain for chain in every if is_acceptance(chain, accepted) or not looks_around(chain.command)]
+    chains = [chain for chain in every if is_acceptance(chain, accepted) or not _only_looks(chain)]
     ranked = sorted(
         range(len(chains)),
         key=lambda at: (
@@ -85,6 +85,12 @@ def list_commands(context: Context) -> tuple[list[CommandLine], int]:
     ranks = log_ranks(context.evidence)
     kept.sort(key=lambda chain: (place(chain.runs[-1], ranks) if chain.runs else (0, 0, 0), chain.key, chain.command))
     return [_line(context, chain) for chain in kept], len(every) - len(kept)
+
+
+def _only_looks(chain: CommandChain) -> bool:
+    """Say whether an agent only looked around. What a feedback log holds was put there on purpose."""
+    logged = any(run.source and run.source.kind == "artifact" for run in chain.runs)
+    return not logged and looks_around(chain.command)
 
 
 def shown(context: Context, chain: CommandChain) -> str:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+
+from msgspec import structs
 
 from passdown.agents.table import AGENTS, Agent, sessions_of
 from passdown.errors import FormatError, UsageError
 from passdown.io.jsonl import open_log
-from passdown.model.session import AnyEvent, SessionRef
+from passdown.model.session import AnyEvent, SessionRef, SessionStart
 
 HEAD = 1 << 20
 """Bytes of a file that are looked at to recognise its format."""
+FIRST_EVENTS = 500
+"""Events that are looked at to learn when a session began."""
 
 
 def read_session(path: str | Path, *, agent: str = "", inner: str = "") -> Iterator[AnyEvent]:
@@ -33,6 +38,20 @@ def refer_to(path: str | Path, *, agent: str = "", inner: str = "") -> SessionRe
     path = Path(path)
     row = agent_called(agent) if agent else recognise(path)
     return SessionRef(agent=row.id, path=str(path), session_id=inner, inner=inner, bytes=path.stat().st_size)
+
+
+def refer_to_begun(path: str | Path, *, agent: str = "") -> SessionRef:
+    """Return a reference to a session file that also says whose session it is and when and where it began."""
+    ref = refer_to(path, agent=agent)
+    for event in islice(read_ref(ref), FIRST_EVENTS):
+        if isinstance(event, SessionStart):
+            ref = structs.replace(
+                ref, session_id=ref.session_id or event.session_id, cwd=event.cwd, branch=event.branch,
+                parent_id=event.parent_id, commit=event.commit,
+            )  # fmt: skip
+        if event.at is not None and event.at > 0 and not event.copied:
+            return structs.replace(ref, started_at=event.at)
+    return ref
 
 
 def recognise(path: Path) -> Agent:
