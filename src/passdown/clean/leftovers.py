@@ -31,7 +31,7 @@ _FOLDER = lazy_pattern(r"(?i)(?:^|/)(?:__pycache__|tmp|temp|\.?scratch)/|^(?:pla
 _FIXTURE = lazy_pattern(r"(?i)(?:^|/)(?:testdata|fixtures?|__fixtures__|goldens?|cassettes)/")
 _CORE = lazy_pattern(r"(?:^|/)core$")
 _DOCUMENT = lazy_pattern(r"(?i)(?:^|/)(?:docs?|examples?)/|\.(?:md|rst|adoc|txt)$|\.(?:example|sample|template|dist)$")
-_BY_NAME = frozenset({"password", "token", "secret", "api_key", "credential"})
+_BY_NAME = frozenset({"password", "token", "secret", "api_key", "credential", "url_password"})
 _SPACE_NAMES = frozenset({"__init__.py", "mod.rs", "index.d.ts"})
 
 
