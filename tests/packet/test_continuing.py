@@ -12,7 +12,7 @@ from passdown.packet.build import build_packet
 from passdown.packet.looking import looks_around
 from passdown.packet.render import render_markdown
 from passdown.packet.stated import says_what_next
-from passdown.packet.vague import is_filler
+from passdown.packet.vague import is_filler, is_rounding_off
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,16 @@ def test_fillers_ask_for_nothing(text: str) -> None:
 @pytest.mark.parametrize("text", ["please push", "commit it", "推送", "1"])
 def test_short_requests_are_requests(text: str) -> None:
     assert not is_filler(text)
+
+
+@pytest.mark.parametrize("text", ["Commit the changes", "nice, commit and push", "after that commit push", "推送"])
+def test_rounding_off_is_not_the_work(text: str) -> None:
+    assert is_rounding_off(text)
+
+
+@pytest.mark.parametrize("text", ["commit the parser fix and add a test", "push src/a.py", "remove the active view"])
+def test_the_work_is_not_rounding_off(text: str) -> None:
+    assert not is_rounding_off(text)
 
 
 PLAN = (PlanItem(text="Load the sessions by path", status="in_progress"), PlanItem(text="Run the tests and lint"))

@@ -79,7 +79,7 @@ def _assumption(context: Context, row: QuestionRow) -> Decision:
 
 def _rejection(context: Context, rejection: Rejection) -> Decision:
     verb = "refused" if rejection.kind == "rejected" else "interrupted"
-    what = brief(context.mask(rejection.what.strip())) or "what the agent was doing"
+    what = brief(context.mask(rejection.what.strip()), 90) or "what the agent was doing"
     what = f"`{what}`" if _MARKED.search(what) and "`" not in what else what
     return Decision(
         id=context.id("D-", f"{verb} {what}"),

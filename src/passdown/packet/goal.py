@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from passdown.model.evidence import Basis, Directive
 from passdown.packet.context import Context
-from passdown.packet.vague import is_filler, is_vague
+from passdown.packet.vague import is_filler, is_rounding_off, is_vague
 
 
 def find_goal(context: Context) -> tuple[str | None, Basis | None]:
@@ -39,6 +39,13 @@ def last_request(context: Context) -> Directive | None:
     """Return the last human message that asks for something: more than "go on", "yes" or "thanks"."""
     asked = [d for d in context.evidence.directives if d.origin == "human" and not is_filler(d.text)]
     return asked[-1] if asked else None
+
+
+def last_substance(context: Context) -> Directive | None:
+    """Return the last request that is about the work itself, not about committing or pushing it; else the last one."""
+    last = last_request(context)
+    asked = [d for d in context.evidence.directives if d.origin == "human" and not is_filler(d.text)]
+    return next((d for d in reversed(asked) if not is_rounding_off(d.text)), last)
 
 
 def wish_of(request: Directive) -> str:

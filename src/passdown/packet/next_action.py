@@ -14,7 +14,7 @@ from passdown.model.pattern import lazy_pattern
 from passdown.packet.caps import LISTS
 from passdown.packet.context import Context
 from passdown.packet.criteria import is_command
-from passdown.packet.goal import first_request, last_request, wish_of
+from passdown.packet.goal import first_request, last_request, last_substance, wish_of
 from passdown.packet.irreversible import needs_a_human
 from passdown.packet.paths import mentioned_paths
 from passdown.packet.questions import NEXT_ACTION
@@ -126,7 +126,9 @@ def _requested(context: Context, request: Directive, *, waiting: bool) -> NextAc
     if not changed or is_answered_question(context.evidence, request):
         text = f"Ask the human what is next; the agent's turn is closed after {words}"
         return _action(text, "derived:last_request", kind="review")
-    return _action(f"Review the diff against {words}", "derived:last_request", kind="review")
+    about = last_substance(context) or request
+    text = f"Review the diff against the last request: “{_one(context, about.text, 220)}”"
+    return _action(text, "derived:last_request", kind="review")
 
 
 def _owed(questions: list[Question]) -> Iterator[NextAction]:

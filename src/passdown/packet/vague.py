@@ -89,6 +89,24 @@ def is_filler(text: str) -> bool:
     return not _CJK.search(_CJK_FILLERS.sub("", flat)) and all(word in _FILLERS for word in words)
 
 
+_ROUNDING_WORDS = """
+commit commits push merge pr pull request open create land ship nice great thanks perfect after that let lets to main
+master branch origin upstream all them these 提交 推送 合并
+"""
+_ROUNDING = frozenset(_ROUNDING_WORDS.split()) | _FILLERS
+_ROUNDING_CJK = lazy_pattern("提交|推送|合并|创建|コミット|プッシュ|커밋|푸시")
+
+
+def is_rounding_off(text: str) -> bool:
+    """Say whether a message only asks to commit, push or merge what there is."""
+    flat = " ".join(text.split())
+    if len(flat) > 80 or _ANCHOR.search(flat):
+        return False
+    words = [word.casefold().replace("’", "'").replace("'", "") for word in _WORD.findall(_CJK.sub(" ", flat))]
+    rest = _CJK_FILLERS.sub("", _ROUNDING_CJK.sub("", flat))
+    return not _CJK.search(rest) and all(word in _ROUNDING for word in words)
+
+
 def _is_concrete(text: str) -> bool:
     text = unicodedata.normalize("NFKC", text)
     if _ANCHOR.search(re.sub(r"^\W*(?:n/a|and/or)\W*$", "", text, flags=re.IGNORECASE)):
