@@ -96,7 +96,7 @@ class Chains:
     def __init__(self, acceptance: Iterable[tuple[str, ...]] = ()) -> None:
         self._acceptance = frozenset(acceptance)
         self._stretches: dict[str, dict[int, Stretch]] = {}
-        self._fixed: dict[str, bool] = {}
+        self._worth: dict[str, int] = {}
         self.doings = Doings()
         self.omitted = 0
         self.omitted_runs = 0
@@ -115,26 +115,21 @@ class Chains:
         stretch.truncated = stretch.truncated or truncated
         self.omitted_tried += stretch.add(run, state=finished.state, doings=self.doings)
         stretch.rank = self.doings.clock
-        self._fixed[key] = run.kind == "test" or (bool(self._acceptance) and run.tokens in self._acceptance)
+        checks = run.kind == "test" or (bool(self._acceptance) and run.tokens in self._acceptance)
+        self._worth[key] = (4 if checks else 0) + _trouble(stretches)
         if len(self._stretches) > MAX_CHAINS:
             self._evict()
         return key
 
     def _evict(self) -> None:
         """Drop a quarter of the chains, those that say least: old successes first, open failures and tests last."""
-        ranked = sorted(self._stretches, key=self._worth)  # of the same worth, the one that ran longest ago goes first
+        # Of the same worth, the one that ran longest ago goes first: the dictionary is in that order, sorting stable.
+        ranked = sorted(self._stretches, key=self._worth.__getitem__)
         for key in ranked[: MAX_CHAINS // 4]:
             gone = self._stretches.pop(key)
-            self._fixed.pop(key, None)
+            del self._worth[key]
             self.omitted += 1
             self.omitted_runs += sum(stretch.total for stretch in gone.values())
-
-    def _worth(self, key: str) -> int:
-        stretches = self._stretches[key]
-        last = next(reversed(stretches.values()))
-        failed = last.failures or (len(stretches) > 1 and any(stretch.failures for stretch in stretches.values()))
-        still = last.state is None or is_failure(last.state)
-        return (4 if self._fixed.get(key) else 0) + (2 if failed and still else 1 if failed else 0)
 
     def rank(self, key: str) -> int:
         """Return the number of the chain's last run among everything done."""
@@ -171,6 +166,14 @@ class Chains:
             acceptance=any(run.tokens in self._acceptance for run in runs),
         )
         return min((stretch.order, _line(stretch)) for stretch in ordered), chain
+
+
+def _trouble(stretches: dict[int, Stretch]) -> int:
+    """Return 2 for a chain that failed and still does, 1 for one that failed once, 0 for one that never did."""
+    last = next(reversed(stretches.values()))
+    if not (last.failures or (len(stretches) > 1 and any(stretch.failures for stretch in stretches.values()))):
+        return 0
+    return 2 if last.state is None or is_failure(last.state) else 1
 
 
 def _line(stretch: Stretch) -> int:

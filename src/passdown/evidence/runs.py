@@ -10,6 +10,7 @@ from passdown.evidence.identity import Identity, identify
 from passdown.evidence.output import MAX_TAIL, bare_output, one_line, tail_of
 from passdown.evidence.places import Places
 from passdown.model.evidence import CommandRun, Source
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Outcome, ToolCall, ToolResult
 from passdown.model.workbench import FeedbackRow
 
@@ -17,7 +18,7 @@ MAX_PENDING = 512
 """Calls waiting for their result; the oldest beyond that counts as never answered."""
 MAX_SAID = 400
 
-_BACKGROUND = re.compile(
+_BACKGROUND = lazy_pattern(
     r"(?:session ID|cell ID|running in (?:the )?background with ID:?|Background task(?: started)? with ID:?)"
     r"\s+([\w.-]{1,80})"
 )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from passdown.agents.codex.items import Message
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Origin
 
 _INJECTED = (
@@ -18,7 +17,7 @@ _CONTEXT = (
     "# Context from my IDE setup:", "# Files mentioned by the user:", "# Review findings:", "# Review comments:",
 )  # fmt: skip
 _REQUEST = "## My request for Codex:"
-_CWD = re.compile(r"<cwd>([^<\n]{1,4096})</cwd>|Current working directory: ([^\n]{1,4096})")
+_CWD = lazy_pattern(r"<cwd>([^<\n]{1,4096})</cwd>|Current working directory: ([^\n]{1,4096})")
 
 
 def parts_of(message: Message) -> list[str]:
