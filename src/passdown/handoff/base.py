@@ -109,7 +109,7 @@ def _receipt_anchor(
         return None
     began, as_of = primary.started_at, to_milliseconds(taken.as_of)
     own = began is not None and began < at and (as_of is None or began > as_of)
-    return Anchor(hints=(("receipt", taken.head),), not_before=began if own else at)
+    return Anchor(hints=(("receipt", taken.head),), not_before=began - 1 if own and began is not None else at)
 
 
 def _moment(taken: TakeoverReceipt | None) -> int:

@@ -11,11 +11,10 @@ from passdown.model.identifier import normalize_text
 from passdown.model.packet import FailedAttempt, Packet
 from passdown.redact.neutralise import one_line
 from passdown.takeover.ground import Ground
-from passdown.takeover.verdict import Decision, replan, tally, waits_for_a_human
+from passdown.takeover.verdict import Decision, name_of, replan, tally, waits_for_a_human
 
 _COMMITS = 3
 _DIFFERENCES = 12
-_BY_TEXT = ("tests", "failed_attempts", "completed", "next_session_prereqs.conditions")
 
 
 def make_brief(
@@ -89,29 +88,15 @@ def _since(packet: Packet, verdicts: Sequence[Verdict], facts: RepositoryFacts) 
     weight = {"contradicted": 0, "drifted": 1}
     off = sorted((v for v in verdicts if v.state in weight), key=lambda v: (weight[v.state], not v.claim.required))
     listed = [v for v in off if v.change != "advanced"]
-    seen: set[str] = set()
+    lines: dict[str, str] = {}
     for verdict in listed:
-        line = f"{_named(verdict)} {verdict.reason}"
-        if line not in seen and len(seen) < _DIFFERENCES:
-            seen.add(line)
-            yield line
-    if len(listed) > len(seen) == _DIFFERENCES:
-        yield f"{len(listed) - len(seen)} more differences (--format json lists all)"
+        name = "lost" if verdict.change == "lost" else name_of(verdict)  # one lost commit says it for all
+        lines.setdefault(name, f"{name_of(verdict)} {verdict.reason}")
+    yield from list(lines.values())[:_DIFFERENCES]
+    if len(lines) > _DIFFERENCES:
+        yield f"{len(lines) - _DIFFERENCES} more differences (--format json lists all)"
     if not off and facts.tree_fingerprint != packet.git.tree_fingerprint:
         yield "the working tree has other uncommitted changes than it had"
-
-
-def _named(verdict: Verdict) -> str:
-    claim, check = verdict.claim, verdict.claim.check
-    if check is None or claim.place in _BY_TEXT:
-        return f"{claim.place.rsplit('.', 1)[-1]}: {_quoted(claim.text, 100)}:"
-    subject = one_line(check.subject, 120)
-    names = {
-        "is_ancestor": f"commit {subject[:12]}:",
-        "stash_exists": f"stash {subject[:12]}:",
-        "ref_at": f"{subject}:",
-    }
-    return names.get(check.kind, subject)
 
 
 def _quoted(text: str, cap: int) -> str:
@@ -151,8 +136,10 @@ def _settle_first(packet: Packet, facts: RepositoryFacts) -> Iterator[Quote]:
         yield Quote(text=f"a {facts.operation} is in progress", note="git status")
     if packet.interrupted_edit is not None:
         yield Quote(text=f"the last edit was cut short: {one_line(packet.interrupted_edit.path, 200)}")
+    loose = {change.path for change in facts.changes if change.uncommitted or change.untracked}
     for point in packet.settle_first:
-        if point.code != "edit.interrupted":
+        settled = point.code in ("tree.uncommitted", "tree.untracked") and point.path not in loose
+        if point.code != "edit.interrupted" and not settled:
             yield Quote(text=one_line(point.detail, 200), note=one_line(point.fix, 200))
 
 

@@ -39,10 +39,17 @@ class Places:
 
     def __init__(self, ground: Ground, paths: Iterable[str] = ()) -> None:
         self._ground = ground
+        self._raws: dict[str, bytes | None] = {}
+        self._folders: dict[Path, bool] = {}
         self._asked = [path for path in dict.fromkeys(paths) if self.raw(path) is not None]
 
     def raw(self, path: str) -> bytes | None:
         """Return a packet's path as bytes; None when it is no path of this repository, or was cut or masked."""
+        if path not in self._raws:
+            self._raws[path] = self._encode(path)
+        return self._raws[path]
+
+    def _encode(self, path: str) -> bytes | None:
         if not is_relative(path) or len(path) > _LONGEST or path.endswith("…") or "[redacted:" in path or "\n" in path:
             return None
         parts = path.split("/")
@@ -52,8 +59,10 @@ class Places:
             name = encode_path(path)
         except FormatError:
             return None
-        place = self._place(name)
-        return name if is_inside(self._ground.root, place.parent) else None
+        folder = self._place(name).parent
+        if folder not in self._folders:
+            self._folders[folder] = is_inside(self._ground.root, folder)
+        return name if self._folders[folder] else None
 
     def _place(self, name: bytes) -> Path:
         return self._ground.root / os.fsdecode(name)

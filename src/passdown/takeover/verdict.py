@@ -41,6 +41,21 @@ def tally(verdicts: Sequence[Verdict]) -> Tally:
     )
 
 
+def name_of(verdict: Verdict) -> str:
+    """Return what a verdict is about, the way a line about it begins."""
+    check = verdict.claim.check
+    if check is None:
+        return f"{verdict.claim.text}:"
+    subject = one_line(check.subject, 120)
+    names = {
+        "is_ancestor": f"commit {subject[:12]}:",
+        "stash_exists": f"stash {subject[:12]}:",
+        "ref_at": f"{subject.removeprefix('refs/heads/')}:",
+        "test_outcome_recorded": f"the run of {subject!r}",
+    }
+    return names.get(check.kind, subject)
+
+
 def refusal(packet: Packet, ground: Ground, branch: str | None) -> str:
     """Say why a packet is not for this place: another repository, another branch. Empty when it is.
 
@@ -126,7 +141,8 @@ def decide(
 def _work_is_gone(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     """Return what makes the packet useless here: its commit lost, what it requires missing, its changes all undone."""
     required = [v for v in verdicts if v.state == "contradicted" and v.claim.required]
-    reasons = [f"{v.claim.text}: {v.reason}" for v in required if v.change in ("lost", "missing", "reverted")]
+    gone = {v.reason: v for v in reversed(required) if v.change in ("lost", "missing", "reverted")}
+    reasons = [f"{name_of(v)} {v.reason}" for v in reversed(gone.values())]
     files = [v for v in verdicts if v.claim.place == "changed_files" and v.claim.check is not None]
     if files and all(v.state == "contradicted" for v in files):
         reasons.append("none of the changed files has the content that was left")
