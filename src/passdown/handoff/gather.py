@@ -16,6 +16,7 @@ from passdown.io.files import read_bounded
 from passdown.model.evidence import Evidence, RepositoryFacts
 from passdown.model.finding import Finding
 from passdown.model.packet import Packet
+from passdown.model.workbench import Workbench
 from passdown.packet.build import topic_slug
 from passdown.packet.encode import decode_packet
 from passdown.redact.scan import Redactor
@@ -71,13 +72,9 @@ def gather(folder: Path, options: Options) -> Gathered:
     since = anchor.since(root, repository, selection.primary)
     selection = _select(found, repository, options, since)
     tracked = tracked_paths(root)
-    workbench = load_workbench(root, config, tracked=tracked)
-    if workbench.verified_commits:
-        good = last_good(root, workbench.verified_commits)
-        workbench = structs.replace(workbench, verified_commits=(good,) if good else ())
     evidence = collect_evidence(
         repository,
-        workbench,
+        _workbench(root, config, tracked),
         [(ref, read_ref(ref)) for ref in selection.refs],
         since=since,
         primary=selection.primary.session_id if selection.primary else "",
@@ -95,6 +92,14 @@ def gather(folder: Path, options: Options) -> Gathered:
         previous_json=data,
         findings=(*findings, *selection.findings),
     )
+
+
+def _workbench(root: Path, config: Config, tracked: frozenset[str]) -> Workbench:
+    workbench = load_workbench(root, config, tracked=tracked)
+    if not workbench.verified_commits:
+        return workbench
+    good = last_good(root, workbench.verified_commits)
+    return structs.replace(workbench, verified_commits=(good,) if good else ())
 
 
 def _snapshot(root: Path, config: Config, anchor: Anchor) -> RepositoryFacts:
