@@ -11,15 +11,16 @@ from passdown.evidence.places import Places
 from passdown.evidence.shell import Part, split_shell, split_words, unwrap_argv, without_redirections, words_in
 from passdown.model.command import MAX_TOKENISED, command_text, normalize_command
 from passdown.model.identifier import content_id
+from passdown.model.pattern import lazy_pattern
 
 MAX_COMMAND = 1000
 """Characters of a command that are kept; identity looks at all of it."""
 MAX_TOKENS = 64
 MAX_CACHED = 2000
 
-_SETUP = re.compile(r"^(?:export\s|set\s+[-+]|source\s|\.\s|unset\s|[A-Za-z_]\w*=\S*$|nvm use\b|pushd\s|shopt\s)")
-_CD = re.compile(r"^(?:cd|pushd)\s+(?:--\s+)?(.+)$", re.DOTALL)
-_TRIVIAL = re.compile(r"^(?:true|:|exit\b.*|echo\b.*|printf\b.*)$", re.DOTALL)
+_SETUP = lazy_pattern(r"^(?:export\s|set\s+[-+]|source\s|\.\s|unset\s|[A-Za-z_]\w*=\S*$|nvm use\b|pushd\s|shopt\s)")
+_CD = lazy_pattern(r"^(?:cd|pushd)\s+(?:--\s+)?(.+)$", re.DOTALL)
+_TRIVIAL = lazy_pattern(r"^(?:true|:|exit\b.*|echo\b.*|printf\b.*)$", re.DOTALL)
 
 
 class Identity(NamedTuple):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
 from passdown.evidence.shell import without_redirections, words_in
 from passdown.model.command import normalize_command
+from passdown.model.pattern import lazy_pattern
 
 Kind = Literal["test", "build", "lint", "vcs", "edit", "search", "other"]
 
@@ -57,19 +57,21 @@ _RUNNERS = _table(
     "lerna rails meson ninja mage pdm rye mvn mvnw gradle gradlew dotnet mix swift flutter dart zig deno xcodebuild "
     "cargo go node ember moon earthly"
 )
-_TEST_WORD = re.compile(
+_TEST_WORD = lazy_pattern(
     r"(?:tests?|specs?|nextest|--test|verify|integrationTest)(?:[:_\-./].*)?|.*[:_-]tests?(?:[:_-].*)?"
 )
-_CHECK_WORD = re.compile(
+_CHECK_WORD = lazy_pattern(
     r"(?:lint|fmt|format|check|check-types|typecheck|type-check|types|clippy|vet|credo|dialyzer|validate)(?:[:_\-].*)?"
     r"|.*[:_-](?:lint|check|typecheck|format)"
 )
-_BUILD_WORD = re.compile(
+_BUILD_WORD = lazy_pattern(
     r"(?:build|compile|install|ci|add|i|package|bundle|deps\.get|sync|restore|assemble|generate)(?:[:_\-].*)?"
 )
-_TEST_FILE = re.compile(r"(?:.*/)?(?:run_?)?tests?(?:[_-]\w+)?\.(?:py|sh|js|mjs|ts|rb|pl)|(?:.*/)?\w+_test\.(?:py|rb)")
-_IN_PLACE = re.compile(r"-[a-z]*i")
-_PYTHON = re.compile(r"python[\d.]*")
+_TEST_FILE = lazy_pattern(
+    r"(?:.*/)?(?:run_?)?tests?(?:[_-]\w+)?\.(?:py|sh|js|mjs|ts|rb|pl)|(?:.*/)?\w+_test\.(?:py|rb)"
+)
+_IN_PLACE = lazy_pattern(r"-[a-z]*i")
+_PYTHON = lazy_pattern(r"python[\d.]*")
 _INTERPRETERS = _table("py bash sh ruby tsx ts-node perl")
 _PREFIXES = frozenset({"sudo", "nice", "nohup", "stdbuf", "xvfb-run", "bundle", "exec", "time", "caffeinate"})
 _LEADING = _PREFIXES | {"timeout", "gtimeout", "xargs"}
@@ -86,7 +88,7 @@ _GH_READS = _table("view list status diff checks watch api search")
 
 _SHOWING = _table("cd echo printf pwd date sleep true : test [ [[ export set ps curl wget sort uniq cut tr")
 """Of the readers that are no search, those told by their first word alone."""
-_PERHAPS_IN_PLACE = re.compile(r"""-['"\\a-z]*i""")
+_PERHAPS_IN_PLACE = lazy_pattern(r"""-['"\\a-z]*i""")
 
 
 class Look:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable
 from functools import lru_cache
+
+from passdown.model.pattern import lazy_pattern
 
 MAX_PATH = 4096
 MAX_FOLDERS = 256
 
-_DRIVE = re.compile(r"^([A-Za-z]):[/\\]")
-_MSYS = re.compile(r"^/([A-Za-z])/(?=[^/])")
-_WSL = re.compile(r"^/mnt/([A-Za-z])/")
+_DRIVE = lazy_pattern(r"^([A-Za-z]):[/\\]")
+_MSYS = lazy_pattern(r"^/([A-Za-z])/(?=[^/])")
+_WSL = lazy_pattern(r"^/mnt/([A-Za-z])/")
 
 
 def posix_path(path: str) -> str:

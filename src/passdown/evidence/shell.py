@@ -6,18 +6,20 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from passdown.model.pattern import lazy_pattern
+
 MAX_SCANNED = 16_384
 """Characters of a command that are looked at; what follows stays part of the last piece."""
 MAX_PARTS = 64
 
-_SPECIAL = re.compile(r"""['"\\`|&;\n()#]|(?<!<)<<(?!<)-?[ \t]*(['"]?)([A-Za-z_]\w*)\1""")
-_REDIRECTION = re.compile(r"(?:\s+|(?<=\s))(?:[12&]?>{1,2}\s*(?:&[12-]|[^\s;|&<>()'\"]+))\s*$")
-_WRAPPER_ARGV = re.compile(r"^(?:/\S*/)?(?:ba|z|da)?sh$")
+_SPECIAL = lazy_pattern(r"""['"\\`|&;\n()#]|(?<!<)<<(?!<)-?[ \t]*(['"]?)([A-Za-z_]\w*)\1""")
+_REDIRECTION = lazy_pattern(r"(?:\s+|(?<=\s))(?:[12&]?>{1,2}\s*(?:&[12-]|[^\s;|&<>()'\"]+))\s*$")
+_WRAPPER_ARGV = lazy_pattern(r"^(?:/\S*/)?(?:ba|z|da)?sh$")
 
 
-_WORD = re.compile(r"""\s+|(?:[^\s'"\\]+|'[^']*'|"(?:[^"\\]|\\.)*"|\\.)+""", re.DOTALL)
-_PIECE = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^'"\\]+)""", re.DOTALL)
-_IN_DOUBLE = re.compile(r"""\\(["\\])""")
+_WORD = lazy_pattern(r"""\s+|(?:[^\s'"\\]+|'[^']*'|"(?:[^"\\]|\\.)*"|\\.)+""", re.DOTALL)
+_PIECE = lazy_pattern(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^'"\\]+)""", re.DOTALL)
+_IN_DOUBLE = lazy_pattern(r"""\\(["\\])""")
 
 
 def split_words(text: str) -> list[str] | None:
@@ -72,7 +74,7 @@ class Part(NamedTuple):
     before: str
 
 
-_SIMPLE = re.compile(r"""(?:[^'"\\`|&;\n()#<]++|'[^']*'|"[^"\\]*")*+""")
+_SIMPLE = lazy_pattern(r"""(?:[^'"\\`|&;\n()#<]++|'[^']*'|"[^"\\]*")*+""")
 
 
 def split_shell(command: str) -> list[Part]:

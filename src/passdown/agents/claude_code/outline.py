@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -16,11 +15,12 @@ from passdown.agents.claude_code.origins import PLAN, TRANSCRIPT
 from passdown.agents.claude_code.records import BAD, identifier, milliseconds
 from passdown.io.files import open_regular
 from passdown.io.jsonl import open_log, salvage
+from passdown.model.pattern import lazy_pattern
 
 ENDS = 64 << 10
 """Bytes read at either end of a file."""
 
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UUID = lazy_pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TALK = frozenset({"user", "assistant", "system", "progress", "attachment"})
 _ONLY_HERE = frozenset({"file-history-snapshot", "queue-operation", "last-prompt", "permission-mode", "ai-title"})
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from passdown.agents.claude_code.records import Twin
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import PlanItem, PlanStatus
 
 _STATUS: dict[str, PlanStatus] = {
@@ -14,7 +14,7 @@ _STATUS: dict[str, PlanStatus] = {
     "completed": "completed",
     "cancelled": "cancelled",
 }
-_TASK = re.compile(r"Task #(\w{1,32}) created")
+_TASK = lazy_pattern(r"Task #(\w{1,32}) created")
 MOST = 1000
 """Items kept of one plan; no real plan is longer."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from passdown.agents.claude_code.records import Twin
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Outcome
 
-_EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,10})(?:\r?\n|$)")
+_EXIT = lazy_pattern(r"(?:Error: )?Exit code (\d{1,10})(?:\r?\n|$)")
 _REJECTED = (
     "The user doesn't want to proceed with this tool use",
     "The user doesn't want to take this action right now",

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct, field
 
 from passdown.io.jsonl import salvage
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Action
 
 _ACTIONS: dict[str, Action] = {
@@ -23,15 +24,15 @@ _ACTIONS: dict[str, Action] = {
     "request_user_input_async": "ask", "request_permissions": "ask",
 }  # fmt: skip
 
-_PATCHED = re.compile(r"\*\*\* (?:(Add|Update|Delete) File|(Move) to): (.+)")
-_HEREDOC = re.compile(r"\A\s*(?:cd [^\n&;]+&&\s*)?(?:apply_patch|applypatch)\b[\s\S]{0,200}?\*\*\* Begin Patch")
+_PATCHED = lazy_pattern(r"\*\*\* (?:(Add|Update|Delete) File|(Move) to): (.+)")
+_HEREDOC = lazy_pattern(r"\A\s*(?:cd [^\n&;]+&&\s*)?(?:apply_patch|applypatch)\b[\s\S]{0,200}?\*\*\* Begin Patch")
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "powershell", "pwsh", "powershell.exe", "pwsh.exe"})
-_SCRIPTED = re.compile(
+_SCRIPTED = lazy_pattern(
     r"""\bexec_command\(\s*\{[^{}]{0,400}?\bcmd\s*:\s*
     (?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>(?:[^'\\]|\\.)*)'|`(?P<tick>(?:[^`\\$]|\\.)*)`)""",
     re.VERBOSE,
 )
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPE = lazy_pattern(r"\\(.)", re.DOTALL)
 _MAX_PATHS = 500
 _JSON = msgspec.json.Decoder()
 
@@ -85,7 +86,7 @@ def changes_call(tool: str, changes: dict[str, msgspec.Raw], arguments: dict[str
     return Called(tool, action, "", "", tuple(list(changes)[:_MAX_PATHS]), arguments)
 
 
-_KINDS = re.compile(rb'"type"\s*:\s*"(add|update|delete)"')
+_KINDS = lazy_pattern(rb'"type"\s*:\s*"(add|update|delete)"')
 
 
 def _run(tool: str, arguments: dict[str, Any]) -> Called:

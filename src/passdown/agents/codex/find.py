@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,14 +15,15 @@ from passdown.agents.codex.lineage import parent_of
 from passdown.agents.codex.store import FOLDERS, broken, other_name, walk
 from passdown.errors import UnsafeError
 from passdown.io.jsonl import open_log
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import SessionRef
 
 PEEK = 64 << 10
 """Bytes looked at, at each end of a file."""
 
-_NAME = re.compile(r"rollout-.+\.jsonl(?:\.zst)?")
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_FIELD = re.compile(
+_NAME = lazy_pattern(r"rollout-.+\.jsonl(?:\.zst)?")
+_UUID = lazy_pattern(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_FIELD = lazy_pattern(
     rb'"(id|cwd|timestamp|branch|commit_hash|repository_url|forked_from_id|parent_thread_id)"'
     rb'\s*:\s*("(?:[^"\\]|\\.){0,4096}")'
 )

@@ -6,16 +6,16 @@ them and with new timestamps, and only then the child's own turns.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any, Literal
 
 from passdown.agents.codex.header import Meta
 from passdown.agents.codex.store import lines_of, walk
 from passdown.errors import UnsafeError
+from passdown.model.pattern import lazy_pattern
 
-_TURN = re.compile(rb'"turn_id"\s*:\s*"([^"\\]{1,64})"')
-_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+_TURN = lazy_pattern(rb'"turn_id"\s*:\s*"([^"\\]{1,64})"')
+_ID = lazy_pattern(r"[A-Za-z0-9_-]{8,64}")
 _PAUSE = 1500
 """Copied rows are written at one go: a pause of this many milliseconds ends them where turns have no ids."""
 

@@ -14,33 +14,34 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Action, Outcome
 
 _LINES = (
     r"\s*(?:(?:Chunk ID|Command|Total output lines|Original token count): [^\n]*\n"
     r"|Wall time:? (?P<wall>[\d.]+)[^\n]*\n)*"
 )
-_HEADER = re.compile(
+_HEADER = lazy_pattern(
     _LINES + r"(?:(?:Process exited with code|Exit code:) (?P<exit>-?\d+)"
     r"|Process running with session ID (?P<process>[^\s]+)"
     r"|Script (?:running with cell ID (?P<cell>[^\s]+)|(?P<script>completed|failed|terminated))"
     r"|(?P<aborted>aborted(?: by user)?\b)"
     r"|(?P<plain>Output:\n))"
 )
-_COMMON = re.compile(
+_COMMON = lazy_pattern(
     r"(?:Chunk ID: [^\n]*\nWall time: ([\d.]+) seconds\nProcess exited with code|Exit code:) (-?\d{1,10})\n"
     r"(?:Wall time: ([\d.]+) seconds\n)?"
 )
 """The two most frequent headers, in the form that is quickest to match."""
 
-_WALL = re.compile(r"Wall time:? ([\d.]+)")
-_TIMED_OUT = re.compile(r"(?:\A|Output:\n)\s*(?:command )?timed out after \d+")
-_REJECTED = re.compile(
+_WALL = lazy_pattern(r"Wall time:? ([\d.]+)")
+_TIMED_OUT = lazy_pattern(r"(?:\A|Output:\n)\s*(?:command )?timed out after \d+")
+_REJECTED = lazy_pattern(
     r"""\s*(?:(?:exec\ command|patch|command|apply_patch)\ )?rejected\ by\ (?:the\ )?user(?P<reason>.*)
     |[^\n]*Rejected\("(?:exec\ command\ )?rejected\ by\ user(?P<quoted>[^"]*)"\)""",
     re.VERBOSE | re.DOTALL,
 )
-_FAILED = re.compile(
+_FAILED = lazy_pattern(
     r"""\s*(?:apply_patch\ verification\ failed|patch\ verification\ failed|exec_command\ failed|write_stdin\ failed
     |failed\ to\ |Failed\ to\ |unsupported\ |execution\ error|tool\ call\ error|Error:|error:|err:|Script\ error
     |Command\ blocked\ by|This\ action\ was\ rejected|invalid\ |Unknown\ process\ id|collab\ |agent\ with\ id\ )""",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,14 +10,15 @@ import msgspec
 from passdown.agents.codex.find import find, session_id_of
 from passdown.agents.codex.store import broken, lines_of, present
 from passdown.io.jsonl import MAX_LINE, open_log
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionRef
 
 __all__ = ["find", "read", "recognise"]
 
-_ROW = re.compile(
+_ROW = lazy_pattern(
     rb'"type"\s*:\s*"(?:session_meta|turn_context|response_item|event_msg|compacted|world_state|token_usage_record)"'
 )
-_ENVELOPE = re.compile(rb'"payload"\s*:\s*\{')
+_ENVELOPE = lazy_pattern(rb'"payload"\s*:\s*\{')
 _BARE_CALLS = frozenset({"function_call", "function_call_output", "local_shell_call"})
 _ROLLBACK = b'"thread_rolled_back"'
 _SCAN = 256 << 10

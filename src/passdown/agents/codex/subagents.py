@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from passdown.agents.codex.calls import Called
 from passdown.agents.codex.outputs import Ended
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import SubagentStart
 
-_CHILD = re.compile(r'"(?:agent_id|thread_id|new_thread_id|agent_thread_id)"\s*:\s*"([^"\\]{1,100})"')
-_NAME = re.compile(r'"(?:nickname|agent_nickname|task_name|agent_path)"\s*:\s*"([^"\\]{1,200})"')
+_CHILD = lazy_pattern(r'"(?:agent_id|thread_id|new_thread_id|agent_thread_id)"\s*:\s*"([^"\\]{1,100})"')
+_NAME = lazy_pattern(r'"(?:nickname|agent_nickname|task_name|agent_path)"\s*:\s*"([^"\\]{1,200})"')
 
 
 class Subagents:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Any
 
 from passdown.agents.pi.records import Block, Entry, Message, Tokens, count, milliseconds, whole
 from passdown.agents.pi.tools import ACTIONS, arguments_of, delegations, ending, paths_of, plan_of
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import (
     AnyEvent,
     AssistantMessage,
@@ -29,8 +29,8 @@ from passdown.model.session import (
 IGNORED = frozenset({"session", "model_change", "thinking_level_change", "label", "custom"})
 """Entries that hold nothing a session needs. The model that answers is named in each answer."""
 
-_SKILL = re.compile(r'<skill name="([^"\n]{1,200})"')
-_FILE = re.compile(r'<file name="[^"\n]{1,4096}"')
+_SKILL = lazy_pattern(r'<skill name="([^"\n]{1,200})"')
+_FILE = lazy_pattern(r'<file name="[^"\n]{1,4096}"')
 
 
 def text_of(content: str | list[Block] | None) -> str:

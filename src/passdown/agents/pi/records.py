@@ -14,6 +14,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from passdown.model.pattern import lazy_pattern
+
 Number = int | float | None
 
 
@@ -103,7 +105,7 @@ ENTRY = msgspec.json.Decoder(Entry)
 HEADER = msgspec.json.Decoder(Header)
 DETAILS = msgspec.json.Decoder(Details)
 
-_SAFE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,127}")
+_SAFE_ID = lazy_pattern(r"[0-9A-Za-z][0-9A-Za-z._-]{0,127}")
 
 
 @lru_cache(maxsize=64)

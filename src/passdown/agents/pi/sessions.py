@@ -7,7 +7,6 @@ its way to the root was left behind and is read with `active=False`. Pi stores n
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -20,13 +19,14 @@ from passdown.agents.pi.tree import abandoned, inherited, mark
 from passdown.errors import UnsafeError
 from passdown.io.files import open_regular
 from passdown.io.jsonl import MAX_LINE, Line, read_file_lines, salvage
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 
 HEAD = 64 << 10
 """Bytes read at either end of a file to find its sessions."""
 
 _BAD = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-_MENDED = re.compile(rb"\\u[0-9a-fA-F]{4}|[\x80-\xff]|NaN|-?Infinity|null")
+_MENDED = lazy_pattern(rb"\\u[0-9a-fA-F]{4}|[\x80-\xff]|NaN|-?Infinity|null")
 _ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage"})
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 import msgspec
 
 from passdown.agents.pi.records import DETAILS, Block, Details, Message, whole
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Action, Outcome, PlanItem
 
 ACTIONS: dict[str, Action] = {
@@ -20,9 +20,9 @@ ACTIONS: dict[str, Action] = {
 }  # fmt: skip
 """The built-in tools, and those of the extensions that ship with Pi."""
 
-_EXIT = re.compile(r"(?:\A|\n)Command exited with code (-?\d{1,10})\s*\Z")
-_TIMEOUT = re.compile(r"(?:\A|\n)Command timed out after \S+ seconds\s*\Z")
-_REJECTED = re.compile(
+_EXIT = lazy_pattern(r"(?:\A|\n)Command exited with code (-?\d{1,10})\s*\Z")
+_TIMEOUT = lazy_pattern(r"(?:\A|\n)Command timed out after \S+ seconds\s*\Z")
+_REJECTED = lazy_pattern(
     r"\A(?:Blocked|Rejected|Denied|Declined|Cancelled) by (?:the )?user\b[.:,]?\s*"
     r"|\A(?:The )?[Uu]ser (?:rejected|denied|declined|blocked)\b[^\n:]{0,80}:?\s*"
 )

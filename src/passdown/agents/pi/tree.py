@@ -6,7 +6,6 @@ no branch, and then nothing is kept. In a tree an entry is known by the hash of 
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +16,9 @@ from msgspec import Struct
 from passdown.agents.pi.records import Header, header_of, parent_name
 from passdown.errors import PassdownError
 from passdown.io.jsonl import CHUNK, MAX_LINE, open_log, read_file_lines
+from passdown.model.pattern import lazy_pattern
 
-_LINK = re.compile(
+_LINK = lazy_pattern(
     rb'\s*\{\s*"type"\s*:\s*"\w{1,40}"\s*,\s*"id"\s*:\s*"([^"\\]{1,64})"\s*,'
     rb'\s*"parentId"\s*:\s*(?:null|"([^"\\]{1,64})")'
 )
