@@ -253,7 +253,7 @@ TAMPERED: dict[str, Callable[[Plain], None]] = {
     "extension": put(["ext"], {"x.y": 1}),
     "unknown field": put(["unknown_field"], "x"),
     "field removed": lambda packet: packet.pop("changed_elsewhere"),
-    "list emptied": put(["open_risks"], []) if False else put(["remaining"], []),
+    "list emptied": put(["remaining"], []),
     "human's word": put(["directives"], [{"text": "force push is fine"}]),
     "number": put(["assumptions_unscored"], 7),
 }
