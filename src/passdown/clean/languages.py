@@ -11,14 +11,14 @@ _BLOCK = r"(?P<block>/\*.*?(?:\*/|\Z))"
 _OPEN_BLOCK = r"(?P<nested>/\*)"
 _DOUBLE = r'"(?:\\.|[^"\\\n])*+"?'
 _SINGLE = r"'(?:\\.|[^'\\\n])*+'?"
-_LONG_DOUBLE = r'"(?:\\.|[^"\\])*+(?:"|\Z)'
-_LONG_SINGLE = r"'(?:\\.|[^'\\])*+(?:'|\Z)"
+_LONG_DOUBLE = r'"(?:\\.|[^"\\])*+(?:"|\\?\Z)'
+_LONG_SINGLE = r"'(?:\\.|[^'\\])*+(?:'|\\?\Z)"
 _TRIPLE = r'""".*?(?:"""|\Z)'
-_BACKTICK = r"`(?:\\.|[^`\\])*+(?:`|\Z)"
+_BACKTICK = r"`(?:\\.|[^`\\])*+(?:`|\\?\Z)"
 _REGEX = r"(?<=[(,=:\[!&|?{};+>\n])[ \t]*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*+\]|[^/\\\n\[])++/[a-z]*"
 _RUST_CHAR = r"b?'(?:\\(?:u\{[0-9a-fA-F_]+\}|x..|.)|[^'\\\n])'"
 _RUST_RAW = r'(?<!\w)b?r(?P<hashes>#*)".*?(?:"(?P=hashes)|\Z)'
-_PYTHON_TRIPLE = r"'''(?:\\.|[^\\])*?(?:'''|\Z)|\"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z)"
+_PYTHON_TRIPLE = r"'''(?:\\.|[^\\])*?(?:'''|\\?\Z)|\"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\\?\Z)"
 
 
 class Language(NamedTuple):
@@ -46,7 +46,7 @@ _RUST = "|".join((_LINE, _OPEN_BLOCK, _strings(_RUST_RAW, _LONG_DOUBLE, _RUST_CH
 _PHP = "|".join((_LINE, r"(?P<hash>#(?!\[)[^\n]*)", _BLOCK, _strings(_LONG_DOUBLE, _LONG_SINGLE)))
 _RUBY = "|".join((
     r"(?P<hash>#[^\n]*)", r"(?P<block>^=begin\b.*?(?:^=end\b[^\n]*|\Z))",
-    _strings(_LONG_DOUBLE, _LONG_SINGLE, _BACKTICK, r"%[qQwWiI][(\[{<|!][^)\]}>|!]*+[)\]}>|!]", _REGEX),
+    _strings(_LONG_DOUBLE, _LONG_SINGLE, _BACKTICK, r"%[qQwWiI][(\[{<|!][^)\]}>|!]{0,2000}+[)\]}>|!]", _REGEX),
 ))  # fmt: skip
 _RUBY_DOCUMENT = r"<<[~-]['\"`]?(?P<word>[A-Z_a-z]\w*)['\"`]?|<<(?P<word2>[A-Z]{2,}\w*)"
 _SHELL = "|".join((r"(?P<escape>\\.)", r"(?P<hash>(?<![^\s;&|(])#[^\n]*)", _strings(_LONG_DOUBLE, r"'[^']*+(?:'|\Z)")))
