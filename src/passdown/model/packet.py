@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from passdown.model.evidence import Basis, Check
 from passdown.model.finding import Severity
 
-SCHEMA = "https://passdown.dev/schema/handoff-v1.json"
+SCHEMA = "urn:passdown:handoff:1"
 SCHEMA_VERSION = 1
 SCHEMA_MINOR = 0
 
