@@ -68,7 +68,7 @@ def fill(value: Any, text: str) -> Any:
 
 
 @pytest.mark.parametrize("name", SECRETS)
-def test_r43_planted_secrets_come_out_nowhere(cases: dict[str, Evidence], name: str) -> None:
+def test_planted_secrets_come_out_nowhere(cases: dict[str, Evidence], name: str) -> None:
     evidence = fill(cases["failed_run"], SECRETS[name])
     redactor = Redactor({"DEPLOY_PASSWORD": SECRETS["environment"]})
     packet = build_packet(evidence, redactor=redactor)
@@ -161,7 +161,7 @@ def template_headings(packet: Packet) -> set[str]:
 
 @settings(max_examples=40, deadline=None)
 @given(st.one_of(NASTY, PIECES))
-def test_r44_no_field_can_make_structure(text: str) -> None:
+def test_no_field_can_make_structure(text: str) -> None:
     packet = hostile_packet(text)
     markdown = render_markdown(packet)
     headings, kinds = structure(markdown)

@@ -176,3 +176,9 @@ def test_r21_twice_writes_nothing_for_any_branch(branch: str, bench: Any) -> Non
     bench.wrap()
     assert json.loads(bench.passdown("wrap", "--json"))["changed"] == []
     assert bench.passdown("show").startswith("# Handoff")
+
+
+def test_r21_twice_writes_nothing_over_a_whole_workbench(full: Any) -> None:
+    packet = full.wrap()
+    assert json.loads(full.passdown("wrap", "--json"))["changed"] == []
+    assert full.wrap() == packet

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
+import msgspec
 from msgspec import structs
 
 from passdown.errors import NoEvidenceError
@@ -60,8 +61,17 @@ def build_packet(
         _require_verdict(context)
     draft = draft_packet(context, kind, next_action, _topic(context, topic))
     draft = structs.replace(draft, environment=environment or Environment())
-    cleaned: Packet = clean_packet(draft, redactor)
+    cleaned = _canonical(clean_packet(draft, redactor))
     return _seal(cleaned, _chosen(context, session_id))
+
+
+def _canonical(packet: Packet) -> Packet:
+    """Return the packet with the very objects that a reader of its JSON gets.
+
+    Defaults are left out of the JSON by identity, and a word such as `human` that came from a file is equal to the
+    default but not the same object.
+    """
+    return msgspec.convert(msgspec.to_builtins(packet), Packet)
 
 
 def _require_verdict(context: Context) -> None:

@@ -47,7 +47,7 @@ def choose_next_action(
         return _finish(context, _given(context, given, asked))
     state = context.evidence.workbench.state
     stated = state.next_action if state else ""
-    if stated.strip() and not refusal(stated) and (asked is None or asked.id in stated):
+    if stated.strip() and not refusal(context.mask(stated)) and (asked is None or asked.id in stated):
         source = context.artifact("state") or "agent_state.json"
         return _finish(context, _stated(context, stated, source, asked))
     for action in _derived(context, questions, risks, remaining):
@@ -64,11 +64,11 @@ def choose_next_action(
 def state_refusal(context: Context) -> str:
     """Return why the state's next action was not taken over, or an empty string."""
     state = context.evidence.workbench.state
-    return refusal(state.next_action) if state and state.next_action.strip() else ""
+    return refusal(context.mask(state.next_action)) if state and state.next_action.strip() else ""
 
 
 def _given(context: Context, text: str, asked: Question | None) -> NextAction:
-    reason = refusal(text)
+    reason = refusal(context.mask(text))
     if reason:
         raise NextActionError(
             f"the next action is not usable: {reason}",

@@ -37,6 +37,7 @@ _CJK_FILLER_WORDS = """
 """
 _CJK_FILLERS = lazy_pattern("|".join(sorted(_CJK_FILLER_WORDS.split(), key=len, reverse=True)))
 _CJK = lazy_pattern("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_MASKED = lazy_pattern(r"\[redacted:[a-z0-9_]+\]")
 _WORD = lazy_pattern(r"[^\W_]+(?:['’-][^\W_]+)*")
 _ANCHOR = lazy_pattern(
     r"`[^`\s][^`]*`|\b(?!and/or\b)\w[\w.-]+/\w[\w.-]+|\b\w+\.(?:py|js|ts|tsx|jsx|go|rs|java|kt|rb|php|c|h|cc|cpp|cs|swift|md|toml|json|ya?ml|"
@@ -108,7 +109,7 @@ def is_rounding_off(text: str) -> bool:
 
 
 def _is_concrete(text: str) -> bool:
-    text = unicodedata.normalize("NFKC", text)
+    text = _MASKED.sub("", unicodedata.normalize("NFKC", text))
     if _ANCHOR.search(re.sub(r"^\W*(?:n/a|and/or)\W*$", "", text, flags=re.IGNORECASE)):
         return True
     cjk = len(_CJK.findall(_CJK_FILLERS.sub("", text)))

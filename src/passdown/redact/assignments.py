@@ -26,7 +26,7 @@ MARKER = lazy_pattern(r"\[redacted:[a-z0-9_]{1,40}\]")
 
 CONTEXT_WORDS = (*NAME_WORDS, "bearer", "basic", "cookie")
 
-_QUOTE = r"(?:\\{0,3}[\"'`])"
+_QUOTE = r"(?:'\"'\"'|'\\''|\\{0,3}[\"'`])"  # also a quote within quotes, as a shell writes it
 _ASSIGNED = lazy_pattern(
     rf"(?P<word>{SECRET_WORD})(?P<close>{_QUOTE}?)\]?"
     r"(?P<op>"

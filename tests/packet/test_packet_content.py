@@ -1,4 +1,4 @@
-"""The numbered requirements on a packet's content, each as its row states it."""
+"""What a packet says of made-up evidence, beyond what the requirements' own tests ask of the whole command."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from passdown.packet.boundary import strings_of
 from passdown.packet.budget import HARD_CAP
 from passdown.packet.build import build_packet
 from passdown.packet.encode import decode_packet, encode_packet
-from passdown.packet.identity import content_hash, packet_id
+from passdown.packet.identity import content_hash
 from passdown.packet.lesson import export_lesson
 from passdown.packet.paths import PathFact
 from passdown.packet.render import render_markdown
@@ -61,25 +61,7 @@ def codes(packet) -> list[str]:  # type: ignore[no-untyped-def]
     return [risk.code for risk in packet.open_risks]
 
 
-@pytest.mark.parametrize("field", HANDOFF_FIELDS)
-def test_r1_seven_fields_are_always_there(make_evidence, field: str) -> None:  # type: ignore[no-untyped-def]
-    packet = plain(make_evidence())
-    assert validator().is_valid(packet)
-    del packet[field]
-    errors = [error.message for error in validator().iter_errors(packet)]
-    assert any(field in message for message in errors)
-
-
-def test_r2_nine_headings(cases) -> None:  # type: ignore[no-untyped-def]
-    for name, evidence in cases.items():
-        markdown = render_markdown(build_packet(evidence))
-        for heading in NINE:
-            assert f"\n## {heading}" in markdown, (name, heading)
-    full = render_markdown(build_packet(cases["failed_run"]))
-    assert "\nnone\n" not in full
-
-
-def test_r4_goal_order_and_absence(make_evidence, make_workbench) -> None:  # type: ignore[no-untyped-def]
+def test_goal_order_and_absence(make_evidence, make_workbench) -> None:  # type: ignore[no-untyped-def]
     full = make_evidence(workbench=make_workbench())
     assert build_packet(full).goal == "Export requests above 10/min per caller get 429 with Retry-After."
     board = make_evidence(workbench=make_workbench(contract=None))
@@ -95,32 +77,7 @@ def test_r4_goal_order_and_absence(make_evidence, make_workbench) -> None:  # ty
     assert "goal.missing" in codes(nobody)
 
 
-def test_r5_decisions_never_make_up_a_reason(cases) -> None:  # type: ignore[no-untyped-def]
-    packet = build_packet(cases["failed_run"])
-    by_id = {decision.id: decision for decision in packet.decisions}
-    assert by_id["D-1"].rejected == ["redis", "slowapi"]
-    assert (by_id["D-1"].by, by_id["D-1"].why) == ("human", "one worker per tenant")
-    assert by_id["D-2"].why == "reason not recorded"
-    refused = [decision for decision in packet.decisions if decision.choice.startswith("the human ")]
-    assert [decision.why for decision in refused] == ["reason not recorded"] * 2
-    assert "reason not recorded" in render_markdown(packet)
-
-
-def test_r6_blockers_are_risks_with_the_same_id(cases) -> None:  # type: ignore[no-untyped-def]
-    packet = build_packet(cases["failed_run"])
-    assert [preference.text for preference in packet.preferences] == ["small commits"]
-    [blocker] = packet.blockers
-    assert blocker.waiting_on == "the security team's word on keys"
-    assert [risk.code for risk in packet.open_risks if risk.id == blocker.id] == ["state.blocker"]
-
-
-def test_r7_what_to_avoid(cases) -> None:  # type: ignore[no-untyped-def]
-    attempt = build_packet(cases["failed_run"]).failed_attempts[0]
-    assert (attempt.what, attempt.exit, attempt.note) == ("pytest -x tests/test_export.py", 1, "expected green")
-    assert (attempt.tries, attempt.resolved, attempt.why) == (2, False, "AssertionError: 3 != 0")
-
-
-def test_r8_claims_that_git_denies(make_evidence) -> None:  # type: ignore[no-untyped-def]
+def test_claims_that_git_denies(make_evidence) -> None:  # type: ignore[no-untyped-def]
     state = State(touched_files=("src/limits.py", "docs/api.md"))
     touches = (FileTouch(path="never.py", action="edit", failed=True), FileTouch(path="seen.py", action="read"))
     packet = build_packet(make_evidence(workbench=Workbench(state=state), touches=touches))
@@ -135,7 +92,7 @@ def test_r8_claims_that_git_denies(make_evidence) -> None:  # type: ignore[no-un
     assert "claim.unchanged" not in codes(ignored)
 
 
-def test_r9_carried_claims_are_not_promoted(make_evidence) -> None:  # type: ignore[no-untyped-def]
+def test_carried_claims_are_not_promoted(make_evidence) -> None:  # type: ignore[no-untyped-def]
     bench = Workbench(
         decisions=(DecisionRow(id="D-1", choice="No redis"), DecisionRow(id="P-1", choice="short", kind="preference")),
         questions=(QuestionRow(id="Q-1", question="Which key?", blocks=("T-1",), impact=2, authority=2),),
@@ -163,7 +120,7 @@ def test_carried_question_is_closed_by_an_answer(make_evidence) -> None:  # type
     assert [decision.choice for decision in new.decisions] == ["Which key? — per user"]
 
 
-def test_r11_no_transcript_and_exact_counts(make_evidence, make_repository_facts, make_chain, make_run) -> None:  # type: ignore[no-untyped-def]
+def test_no_transcript_and_exact_counts(make_evidence, make_repository_facts, make_chain, make_run) -> None:  # type: ignore[no-untyped-def]
     changes = tuple(
         Change(path=f"src/d{i % 30}/file_{i:05}.py", status="M", added=i, blob="a" * 40) for i in range(10_000)
     )
@@ -187,17 +144,7 @@ def test_r11_no_transcript_and_exact_counts(make_evidence, make_repository_facts
     assert validator().is_valid(json.loads(encode_packet(packet)))
 
 
-def test_r12_finished_work_is_one_line_each(make_evidence) -> None:  # type: ignore[no-untyped-def]
-    tasks = tuple(Task(id=f"T-{i:03}", goal=f"Thing {i}\nwith a second line", status="done") for i in range(100))
-    repository = make_evidence().repository
-    quiet = structs.replace(repository, commits=(), commits_total=0)
-    packet = build_packet(make_evidence(workbench=Workbench(tasks=tasks), repository=quiet))
-    assert len(packet.completed) == 15
-    assert packet.omitted["completed"] == 85
-    assert not any("\n" in item.text for item in packet.completed)
-
-
-def test_r19_last_known_good(make_evidence, make_repository_facts, make_workbench) -> None:  # type: ignore[no-untyped-def]
+def test_last_known_good(make_evidence, make_repository_facts, make_workbench) -> None:  # type: ignore[no-untyped-def]
     repository = make_repository_facts()
     clean = make_repository_facts(changes=(), changes_total=0)
     older = Verification(passed=True, head_commit=repository.commits[1].id[:12])
@@ -211,7 +158,7 @@ def test_r19_last_known_good(make_evidence, make_repository_facts, make_workbenc
     assert (dirty.git.branch, dirty.status) == ("feat/export-limit", "active")
 
 
-def test_r32_plain_and_public(cases) -> None:  # type: ignore[no-untyped-def]
+def test_plain_and_public(cases) -> None:  # type: ignore[no-untyped-def]
     blob = "QUJD" * 200
     evidence = structs.replace(
         cases["session_only"], directives=(Directive(text=f"see data:image/png;base64,{blob} here"),)
@@ -222,35 +169,6 @@ def test_r32_plain_and_public(cases) -> None:  # type: ignore[no-untyped-def]
     assert "characters of opaque data" in packet["directives"][0]["text"]
     packet["summary"] = blob
     assert not validator().is_valid(packet)
-
-
-def test_r33_nothing_of_a_vendor_is_needed(cases) -> None:  # type: ignore[no-untyped-def]
-    packet = plain(cases["session_only"])
-    del packet["producer"]
-    packet["sessions"] = []
-    assert validator().is_valid(packet)
-    assert packet_id(packet) == packet["packet_id"]
-    assert decode_packet(json.dumps(packet).encode()).next_action.text
-
-
-def test_r34_readable_with_cat(cases) -> None:  # type: ignore[no-untyped-def]
-    for evidence in cases.values():
-        packet = build_packet(evidence)
-        lines = render_markdown(packet).splitlines()
-        assert lines.index("## Next step") < 9
-    markdown = render_markdown(build_packet(cases["failed_run"]))
-    assert "`pytest -x tests/test_export.py` && `pytest -q tests/test_limits.py`" in markdown
-
-
-def test_r38_extensions_survive(cases) -> None:  # type: ignore[no-untyped-def]
-    packet = plain(cases["passed_run"])
-    packet["schema_minor"] = 7
-    packet["ext"] = {"com.example": {"kept": [1, "two", {"three": None}]}, "x-mine": "yes"}
-    again = json.loads(encode_packet(decode_packet(json.dumps(packet).encode())))
-    assert again == packet
-    packet["a_later_field"] = {"of": "a later minor version"}
-    assert decode_packet(json.dumps(packet).encode()).schema_minor == 7
-    assert not validator().is_valid(packet), "writers are strict"
 
 
 @pytest.mark.parametrize(
@@ -268,19 +186,7 @@ def test_what_is_no_packet(data: bytes, says: str) -> None:
     assert says in str(error.value)
 
 
-def test_r39_clues_have_anchors(make_evidence) -> None:  # type: ignore[no-untyped-def]
-    rows = (
-        ClueRow(id="K-1", text="a", anchors=("src/limits.py:41", "src/gone.py", "/etc/passwd", "../up", "3f9c21a")),
-        ClueRow(id="K-2", text="b", anchors=("src/unknown.py",)),
-    )
-    facts = {"src/gone.py": PathFact(exists=False)}
-    packet = build_packet(make_evidence(workbench=Workbench(clues=rows)), paths=facts.get)
-    assert packet.clues[0].broken == ["src/gone.py", "/etc/passwd", "../up"]
-    assert packet.clues[1].broken == []
-    assert "leads nowhere" in render_markdown(packet)
-
-
-def test_r40_pinned_clue_survives_trimming_and_three_supersedes(make_evidence, make_repository_facts) -> None:  # type: ignore[no-untyped-def]
+def test_pinned_clue_survives_trimming_and_three_supersedes(make_evidence, make_repository_facts) -> None:  # type: ignore[no-untyped-def]
     rows = tuple(ClueRow(id=f"K-{i}", text=f"note {i} " * 20, anchors=("a.py",), pinned=i == 17) for i in range(30))
     packet = build_packet(make_evidence(workbench=Workbench(clues=rows)))
     assert packet.clues[0].id == "K-17"
@@ -294,7 +200,7 @@ def test_r40_pinned_clue_survives_trimming_and_three_supersedes(make_evidence, m
     assert build_packet(make_evidence(workbench=unpinned), previous=packet).clues == []
 
 
-def test_r45_what_nobody_checked_is_said(make_evidence) -> None:  # type: ignore[no-untyped-def]
+def test_what_nobody_checked_is_said(make_evidence) -> None:  # type: ignore[no-untyped-def]
     packet = build_packet(make_evidence())
     assert {"tests.not_run", "clean_state.not_checked", "review.absent", "verification.absent"} <= set(packet.unknowns)
     assert packet.outcome == "unknown"
