@@ -33,6 +33,9 @@ class Sessions(Protocol):
     def find(self, home: Path) -> Iterator[SessionRef]:
         """Yield the sessions under the agent's folder, newest first, reading only the head and tail of each file."""
 
+    def refer(self, path: Path) -> SessionRef | None:
+        """Return what a file's ends say of its session, None when they do not say it."""
+
     def read(self, ref: SessionRef) -> Iterator[AnyEvent]:
         """Yield the session's events in file order, first a `SessionStart`, last a `SessionEnd`."""
 

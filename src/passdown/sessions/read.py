@@ -43,6 +43,8 @@ def refer_to(path: str | Path, *, agent: str = "", inner: str = "") -> SessionRe
 def refer_to_begun(path: str | Path, *, agent: str = "") -> SessionRef:
     """Return a reference to a session file that also says whose session it is and when and where it began."""
     ref = refer_to(path, agent=agent)
+    if (known := sessions_of(agent_called(ref.agent)).refer(Path(path))) is not None:
+        return known
     for event in islice(read_ref(ref), FIRST_EVENTS):
         if isinstance(event, SessionStart):
             ref = structs.replace(

@@ -24,7 +24,7 @@ from passdown.io.files import read_bounded
 from passdown.io.jsonl import CHUNK, MAX_LINE, Line, open_log, read_file_lines
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 
-__all__ = ["find", "read", "recognise"]
+__all__ = ["find", "read", "recognise", "refer"]
 
 MAX_DOCUMENT = 256 << 20
 """Largest web session, in bytes; it is one JSON document and read whole."""
@@ -46,26 +46,34 @@ def find(home: Path) -> Iterator[SessionRef]:
                 found.append((path.stat().st_mtime_ns, path))
         except OSError:
             continue
-    for modified, path in sorted(found, key=lambda item: (-item[0], str(item[1]))):
-        try:
-            head, tail, size = read_ends(path)
-        except (OSError, UnsafeError):
-            continue
-        known = outline(path, head, tail, size)
-        if not known.talk or not recognise(head, path.name):
-            continue
-        yield SessionRef(
-            agent="claude_code",
-            path=str(path),
-            session_id=identifier(known.session_id) or identifier(path.stem),
-            bytes=size,
-            started_at=known.started_at,
-            modified_at=modified // 1_000_000,
-            cwd=known.cwd,
-            branch=known.branch,
-            title=known.title,
-            parent_id=known.parent_id,
-        )
+    for _, path in sorted(found, key=lambda item: (-item[0], str(item[1]))):
+        if (ref := refer(path)) is not None:
+            yield ref
+
+
+def refer(path: Path) -> SessionRef | None:
+    """Return what the ends of a log say of its session, None when it cannot be read or is none."""
+    try:
+        head, tail, size = read_ends(path)
+        modified = path.stat().st_mtime_ns
+    except (OSError, UnsafeError):
+        return None
+    known = outline(path, head, tail, size)
+    if not known.talk or not recognise(head, path.name):
+        return None
+    return SessionRef(
+        agent="claude_code",
+        path=str(path),
+        session_id=identifier(known.session_id) or identifier(path.stem),
+        bytes=size,
+        started_at=known.started_at,
+        modified_at=modified // 1_000_000,
+        cwd=known.cwd,
+        branch=known.branch,
+        title=known.title,
+        parent_id=known.parent_id,
+        parent_kind=known.parent_kind,
+    )
 
 
 def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:

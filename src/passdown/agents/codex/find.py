@@ -77,12 +77,13 @@ def find(home: Path) -> Iterator[SessionRef]:
         except OSError:
             continue
     for _, _, path in sorted(dated, reverse=True):
-        ref = _refer(path) or _refer(other_name(path))
+        ref = refer(path) or refer(other_name(path))
         if ref is not None:
             yield ref
 
 
-def _refer(path: Path) -> SessionRef | None:
+def refer(path: Path) -> SessionRef | None:
+    """Return what the ends of a log say of its session, None when it cannot be read or is none."""
     try:
         with open_log(path) as stream:
             facts = path.stat(follow_symlinks=False)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from passdown.agents.codex.find import find, session_id_of
+from passdown.agents.codex.find import find, refer, session_id_of
 from passdown.agents.codex.store import broken, lines_of, present
 from passdown.io.jsonl import MAX_LINE, open_log
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionRef
 
-__all__ = ["find", "read", "recognise"]
+__all__ = ["find", "read", "recognise", "refer"]
 
 _ROW = lazy_pattern(
     rb'"type"\s*:\s*"(?:session_meta|turn_context|response_item|event_msg|compacted|world_state|token_usage_record)"'

@@ -60,6 +60,11 @@ def find(home: Path) -> Iterator[SessionRef]:
     yield from sorted(found.values(), key=lambda ref: (-(ref.modified_at or 0), ref.session_id))
 
 
+def refer(path: Path) -> SessionRef | None:  # noqa: ARG001 - a document tells its session only when it is read
+    """Return None: neither a database nor an export says at its ends whose session it is."""
+    return None
+
+
 def _from_tree(path: Path) -> SessionRef | None:
     if path.parent.is_symlink():
         return None

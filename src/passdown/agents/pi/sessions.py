@@ -57,12 +57,13 @@ def find(home: Path) -> Iterator[SessionRef]:
             except OSError:
                 continue
     for _, path in sorted(found, key=lambda item: (-item[0], str(item[1]))):
-        ref = _refer(path)
+        ref = refer(path)
         if ref is not None:
             yield ref
 
 
-def _refer(path: Path) -> SessionRef | None:
+def refer(path: Path) -> SessionRef | None:
+    """Return what the ends of a log say of its session, None when it cannot be read or is none."""
     try:
         with open_regular(path) as stream:
             head = stream.read(HEAD)
