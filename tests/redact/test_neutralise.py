@@ -106,3 +106,10 @@ def test_one_line() -> None:
     assert one_line("abcdefg", 6) == "abcde…"
     assert one_line("abcd efg", 6) == "abcd…"
     assert one_line("abc", 0) == ""
+
+
+def test_the_quick_look_misses_no_character() -> None:
+    from passdown.redact.neutralise import _cleaned
+
+    wrong = [code for code in range(0x110000) if neutralise(f"a{chr(code)}b") != _cleaned(f"a{chr(code)}b")]
+    assert wrong == []

@@ -52,6 +52,20 @@ _RULE = lazy_pattern(
 )
 
 
+def _spaced(text: str) -> str:
+    """The text with a space for each Chinese, Japanese or Korean character (most texts have none)."""
+    return text if text.isascii() else _CJK.sub(" ", text)
+
+
+def _cjk_left(text: str, *fillers: re.Pattern[str]) -> list[str]:
+    """The Chinese, Japanese and Korean characters that are left when fillers are taken out."""
+    if text.isascii():
+        return []
+    for filler in fillers:
+        text = filler.sub("", text)
+    return _CJK.findall(text)
+
+
 def sets_a_rule(text: str) -> bool:
     """Say whether a message forbids or demands something that lasts."""
     return _RULE.search(text[:4000]) is not None
@@ -86,8 +100,8 @@ def is_filler(text: str) -> bool:
     flat = " ".join(text.split())
     if len(flat) > 60 or _is_concrete(flat):
         return not flat
-    words = [word.casefold().replace("’", "'").replace("'", "") for word in _WORD.findall(_CJK.sub(" ", flat))]
-    return not _CJK.search(_CJK_FILLERS.sub("", flat)) and all(word in _FILLERS for word in words)
+    words = [word.casefold().replace("’", "'").replace("'", "") for word in _WORD.findall(_spaced(flat))]
+    return not _cjk_left(flat, _CJK_FILLERS) and all(word in _FILLERS for word in words)
 
 
 _ROUNDING_WORDS = """
@@ -103,17 +117,16 @@ def is_rounding_off(text: str) -> bool:
     flat = " ".join(text.split())
     if len(flat) > 80 or _ANCHOR.search(flat):
         return False
-    words = [word.casefold().replace("’", "'").replace("'", "") for word in _WORD.findall(_CJK.sub(" ", flat))]
-    rest = _CJK_FILLERS.sub("", _ROUNDING_CJK.sub("", flat))
-    return not _CJK.search(rest) and all(word in _ROUNDING for word in words)
+    words = [word.casefold().replace("’", "'").replace("'", "") for word in _WORD.findall(_spaced(flat))]
+    return not _cjk_left(flat, _ROUNDING_CJK, _CJK_FILLERS) and all(word in _ROUNDING for word in words)
 
 
 def _is_concrete(text: str) -> bool:
     text = _MASKED.sub("", unicodedata.normalize("NFKC", text))
     if _ANCHOR.search(re.sub(r"^\W*(?:n/a|and/or)\W*$", "", text, flags=re.IGNORECASE)):
         return True
-    cjk = len(_CJK.findall(_CJK_FILLERS.sub("", text)))
-    words = _WORD.findall(_CJK.sub(" ", text))
+    cjk = len(_cjk_left(text, _CJK_FILLERS))
+    words = _WORD.findall(_spaced(text))
     content = [word for word in words if word.casefold().replace("’", "'").replace("'", "") not in _FILLERS]
     if cjk >= 4 or (cjk >= 2 and content):
         return True

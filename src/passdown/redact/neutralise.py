@@ -45,11 +45,10 @@ _UNSEEN = lazy_pattern(
     r"\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A\U000E0000-\U000E0FFF])"
 )
 _LOOSE_END = " \u200c\u200d"
-_SUSPECT = lazy_pattern(
-    r"[^\t\n -~\u00A1-\u00AC\u00AE-\u034E\u0350-\u061B\u061D-\u115E\u1161-\u17B3\u17B6-\u180A\u1810-\u1FFF\u2010-\u2027"
-    r"\u202F-\u205F\u2070-\u3163\u3165-\uD7FF\uE000-\uFDCF\uFDF0-\uFDFF\uFE10-\uFEFE\uFF00-\uFF9F\uFFA1-\uFFEF\uFFFC\uFFFD]"
+_PRINTABLE_BUT_UNSEEN = lazy_pattern(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U0001107f\U00013430-\U0001345f"
+    "\U000e0000-\U000e0fff]"
 )
-_SUSPECT_ASCII = lazy_pattern(r"[^\t\n -~]")
 
 
 def neutralise(text: str) -> str:
@@ -57,8 +56,16 @@ def neutralise(text: str) -> str:
 
     Visible characters are never changed; doing it twice changes nothing.
     """
-    if (_SUSPECT_ASCII if text.isascii() else _SUSPECT).search(text) is None:
-        return text
+    return text if _is_plain(text) else _cleaned(text)
+
+
+def _is_plain(text: str) -> bool:
+    """Say at little cost that there is nothing to do; the tables behind `_cleaned` are dear to build."""
+    bare = text.replace("\n", "").replace("\t", "")
+    return bare.isprintable() and (bare.isascii() or _PRINTABLE_BUT_UNSEEN.search(bare) is None)
+
+
+def _cleaned(text: str) -> str:
     text = _SEQUENCE.sub("", text)
     return _UNSEEN.sub(_unseen, text.replace("\r\n", "\n").replace("\r", "\n"))
 
