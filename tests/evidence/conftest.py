@@ -20,7 +20,7 @@ from passdown.model.session import (
 )
 from passdown.model.workbench import FeedbackRow, Workbench
 
-ROOT = "/work/project"
+ROOT = "/srv/project"
 START = 1_760_000_000_000
 
 

@@ -12,7 +12,7 @@ from passdown.model.workbench import Contract
 
 
 def test_one_chain_whatever_hides_the_output(log) -> None:
-    log.run("cd /work/project && npm run check 2>&1 | tail -5", 0, "ok")
+    log.run("cd /srv/project && npm run check 2>&1 | tail -5", 0, "ok")
     log.run("npm run check", 1, "src/a.ts(1,2): error TS2304: Cannot find name 'x'.")
     log.run("CI=1 npm run check 2>/dev/null || true", 0, "fine")
     (chain,) = log.evidence().chains
@@ -22,7 +22,7 @@ def test_one_chain_whatever_hides_the_output(log) -> None:
 def test_two_directories_are_two_chains(log) -> None:
     log.run("cd packages/a && pytest", 1, "1 failed in 0.1s")
     log.run("cd packages/b && pytest", 0, "1 passed in 0.1s")
-    log.run("pytest", 0, "2 passed in 0.1s", cwd="/work/project/packages/a")
+    log.run("pytest", 0, "2 passed in 0.1s", cwd="/srv/project/packages/a")
     found = {chain.cwd: chain for chain in log.evidence().chains}
     assert set(found) == {"packages/a", "packages/b"}
     assert found["packages/a"].final == "ok"
@@ -58,13 +58,13 @@ def test_tails_are_kept_for_failures_only(log) -> None:
 
 def test_tried_after_lists_edits_and_commands_once(log) -> None:
     log.run("pytest", 1, "1 failed in 0.1s")
-    log.edit("/work/project/src/x.py")
-    log.edit("/work/project/src/x.py")
+    log.edit("/srv/project/src/x.py")
+    log.edit("/srv/project/src/x.py")
     log.run("ls src")
     log.run("pip install foo")
     log.edit("/elsewhere/y.py")
     log.run("pytest", 0, "1 passed in 0.1s")
-    log.edit("/work/project/src/later.py")
+    log.edit("/srv/project/src/later.py")
     assert log.chain("pytest").tried_after == ("edit src/x.py", "run pip install foo")
 
 
@@ -133,7 +133,7 @@ def test_own_commands_leave_no_trace(log) -> None:
     log.run("make", 0)
     before = log.evidence()
     log.say("Now the handover.")
-    log.run("cd /work/project && uv run passdown wrap", 3, "blocked")
+    log.run("cd /srv/project && uv run passdown wrap", 3, "blocked")
     log.run("python -m passdown status", 0)
     log.run("uvx passdown take", 0)
     after = log.evidence()
@@ -155,7 +155,7 @@ def test_the_later_log_decides(make_log) -> None:
     first.run("pytest", 1, "1 failed in 0.1s")
     second.run("pytest", 0, "1 passed in 0.1s")
     logs = [(second.ref, second.events), (first.ref, first.events)]
-    evidence = collect_evidence(RepositoryFacts(root="/work/project"), sessions=logs)
+    evidence = collect_evidence(RepositoryFacts(root="/srv/project"), sessions=logs)
     (chain,) = evidence.chains
     assert chain.final == "ok"
     assert [run.source.path for run in chain.runs] == ["s1", "s2"]

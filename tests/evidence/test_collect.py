@@ -36,13 +36,13 @@ from passdown.model.session import (
 from passdown.model.workbench import FeedbackRow, Workbench
 from passdown.sessions.read import read_ref, refer_to
 
-REPOSITORY = RepositoryFacts(root="/work/project", head_at=1_760_000_000_000)
-REF = SessionRef(agent="pi", path="/nowhere", session_id="s1", cwd="/work/project")
+REPOSITORY = RepositoryFacts(root="/srv/project", head_at=1_760_000_000_000)
+REF = SessionRef(agent="pi", path="/nowhere", session_id="s1", cwd="/srv/project")
 
 
 def many(count: int) -> Iterator[AnyEvent]:
     """A session without end: commands that fail and pass with long outputs, edits, talk, unanswered calls."""
-    yield SessionStart(session_id="s1", agent="pi", cwd="/work/project")
+    yield SessionStart(session_id="s1", agent="pi", cwd="/srv/project")
     for number in range(count // 20):
         at = 1_760_000_000_000 + number * 1000
         yield UserMessage(at=at, text=f"wish {number} " + "w" * 2000)
@@ -77,7 +77,7 @@ def test_memory_does_not_grow_with_the_session() -> None:
 
 text = st.text(max_size=40)
 path = st.sampled_from(
-    ["", "a.py", "/work/project/src/a.py", "../x", "C:\\w\\a.py", "/etc/x", "a\x00b", "~", "//?/C:/x"]
+    ["", "a.py", "/srv/project/src/a.py", "../x", "C:\\w\\a.py", "/etc/x", "a\x00b", "~", "//?/C:/x"]
 )
 call_id = st.sampled_from(["", "1", "2", "3"])
 at = st.none() | st.integers(-(2**63), 2**63 - 1)

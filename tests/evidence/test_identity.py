@@ -51,9 +51,9 @@ def test_split_words_is_shlex(text: str) -> None:
 
 @given(st.text(max_size=200))
 def test_any_text_has_an_identity(text: str) -> None:
-    places = Places("/work/project")
-    found = identify(text, "/work/project", places)
-    assert found == identify(text, "/work/project", places)
+    places = Places("/srv/project")
+    found = identify(text, "/srv/project", places)
+    assert found == identify(text, "/srv/project", places)
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_kind(command: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("path", "cwd", "expected"),
     [
-        ("/work/project/src/a.py", "", "src/a.py"),
-        ("src/a.py", "/work/project", "src/a.py"),
-        ("../b.py", "/work/project/src", "b.py"),
-        ("./a/../b.py", "/work/project", "b.py"),
-        ("/work/wt/src/a.py", "", "src/a.py"),
-        ("/work/project/.worktrees/x/src/a.py", "", "src/a.py"),
+        ("/srv/project/src/a.py", "", "src/a.py"),
+        ("src/a.py", "/srv/project", "src/a.py"),
+        ("../b.py", "/srv/project/src", "b.py"),
+        ("./a/../b.py", "/srv/project", "b.py"),
+        ("/srv/wt/src/a.py", "", "src/a.py"),
+        ("/srv/project/.worktrees/x/src/a.py", "", "src/a.py"),
         ("/home/dev/code/project/src/a.py", "/home/dev/code/project/sub", "src/a.py"),
         ("C:\\Users\\dev\\app\\src\\a.py", "", "src/a.py"),
         ("c:/users/DEV/app/src/A.py", "", "src/A.py"),
@@ -95,29 +95,29 @@ def test_kind(command: str, kind: str) -> None:
         ("/c/Users/dev/app/src/a.py", "", "src/a.py"),
         ("/mnt/c/Users/dev/app/src/a.py", "", "src/a.py"),
         ("src\\a.py", "C:\\Users\\dev\\app", "src/a.py"),
-        ("file:///work/project/a.py", "", "a.py"),
-        ("/etc/passwd", "/work/project", None),
-        ("../../etc/passwd", "/work/project", None),
-        ("/work/project-two/a.py", "", None),
-        ("~/notes.md", "/work/project", None),
-        ("a\x00b", "/work/project", None),
-        ("", "/work/project", None),
-        ("/work/project", "", ""),
+        ("file:///srv/project/a.py", "", "a.py"),
+        ("/etc/passwd", "/srv/project", None),
+        ("../../etc/passwd", "/srv/project", None),
+        ("/srv/project-two/a.py", "", None),
+        ("~/notes.md", "/srv/project", None),
+        ("a\x00b", "/srv/project", None),
+        ("", "/srv/project", None),
+        ("/srv/project", "", ""),
     ],
 )
 def test_relative_paths(path: str, cwd: str, expected: str | None) -> None:
-    places = Places("/work/project", ["/work/wt", "/work/project/.worktrees/x"])
+    places = Places("/srv/project", ["/srv/wt", "/srv/project/.worktrees/x"])
     places.learn("/home/dev/code/project/sub")
     places.learn("C:\\Users\\dev\\app")
     assert places.relative(path, cwd) == expected
 
 
 def test_a_directory_outside_shows_no_path() -> None:
-    assert Places("/work/project").folder("/tmp/secret/x") == "(outside)/x"
+    assert Places("/srv/project").folder("/tmp/secret/x") == "(outside)/x"
 
 
 def test_long_commands_are_kept_short_and_told_apart() -> None:
-    places = Places("/work/project")
+    places = Places("/srv/project")
     long = "python - <<'EOF'\n" + "x = 1\n" * 5000
     first, second = identify(long + "a\nEOF", "", places), identify(long + "b\nEOF", "", places)
     assert first.key != second.key

@@ -87,13 +87,13 @@ def test_no_run_and_no_result(log) -> None:
 
 def test_an_edit_after_the_run_makes_it_stale(log) -> None:
     log.run("pytest", 0, GREEN)
-    log.edit("/work/project/README.md")
-    log.edit("/work/project/docs/plan.py")
+    log.edit("/srv/project/README.md")
+    log.edit("/srv/project/docs/plan.py")
     log.edit("/elsewhere/a.py")
-    log.edit("/work/project/src/a.py", outcome="failed")
-    log.edit("/work/project/src/a.py", active=False)
+    log.edit("/srv/project/src/a.py", outcome="failed")
+    log.edit("/srv/project/src/a.py", active=False)
     assert log.evidence().tests.state == "green"
-    log.edit("/work/project/src/a.py")
+    log.edit("/srv/project/src/a.py")
     tests = log.evidence().tests
     assert (tests.state, tests.last_outcome) == ("stale", "green")
 
@@ -209,7 +209,7 @@ def rows(**fields):
 
 def repository(*changed: str) -> RepositoryFacts:
     changes = tuple(Change(path=path, status="M", uncommitted=True) for path in changed)
-    return RepositoryFacts(root="/work/project", head_at=HEAD_AT, changes=changes)
+    return RepositoryFacts(root="/srv/project", head_at=HEAD_AT, changes=changes)
 
 
 def test_a_feedback_row_is_fresh_only_after_head(feedback) -> None:
@@ -225,7 +225,7 @@ def test_a_feedback_row_is_stale_when_nobody_knows_when_a_file_changed(feedback)
 
 def test_a_feedback_row_and_the_sessions_edits(feedback, make_log) -> None:
     log = make_log(start=HEAD_AT)
-    log.edit("/work/project/src/a.py")
+    log.edit("/srv/project/src/a.py")
     sessions = [(log.ref, log.events)]
     assert feedback(rows(), repository=repository("src/a.py"), sessions=sessions).tests.state == "green"
     later = [

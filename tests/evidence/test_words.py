@@ -179,10 +179,10 @@ def test_the_last_plan_of_the_newest_session(log, make_log) -> None:
     later.add(PlanUpdate, items=(PlanItem(text="a", status="completed"), PlanItem(text="b", status="in_progress")))
     later.add(PlanUpdate, items=(PlanItem(text="sub"),), agent_id="sub")
     logs = [(one.ref, one.events) for one in (latest, log, later)]
-    plan = collect_evidence(RepositoryFacts(root="/work/project"), sessions=logs).plan
+    plan = collect_evidence(RepositoryFacts(root="/srv/project"), sessions=logs).plan
     assert plan is not None
     assert [item.text for item in plan.items] == ["a", "b"]
     assert plan.source is not None
     assert plan.source.path == "s2"
     later.add(PlanUpdate, items=())
-    assert collect_evidence(RepositoryFacts(root="/work/project"), sessions=logs).plan is None
+    assert collect_evidence(RepositoryFacts(root="/srv/project"), sessions=logs).plan is None
