@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +208,35 @@ def copy_of(templates: dict[str, Place], tmp_path: Path) -> Callable[[str], Plac
         return place
 
     return copy
+
+
+@pytest.fixture
+def drift(copy_of: Callable[[str], Place]) -> Callable[..., None]:
+    """Return a function that changes a copy of a template and judges what taking over says of it.
+
+    `do` is what is done, `expected` the verdict, `classes` the state and change of the claims by the end of their
+    subject. No claim may be said to hold that does not.
+    """
+
+    def judge(
+        do: Callable[[Place], object], expected: str, classes: Mapping[str, tuple[str, str]], template: str = "dirty"
+    ) -> None:
+        place = copy_of(template)
+        do(place)
+        taken = place.take(receipt=False)
+        assert taken.brief is not None
+        lines = [f"{v.state} {v.change} {v.claim.place} {v.claim.check} {v.reason}" for v in taken.brief.verdicts]
+        assert place.false_holds(taken) == []
+        fields = {"refs/heads/feat/limit": "git", "AGENTS.md": "next_session", "feature_list.json": "next_session"}
+        for subject, found in classes.items():
+            verdict = place.verdict(taken, subject, fields.get(subject, "changed"))
+            assert (verdict.state, verdict.change) == found, "\n".join(lines)
+        assert taken.brief.verdict == expected, "\n".join([*taken.brief.reasons, *lines])
+        assert taken.exit_code == (0 if expected.startswith("ready") else 6)
+        if expected == "ready_with_drift":
+            assert taken.brief.since
+
+    return judge
 
 
 @pytest.fixture(autouse=True)
