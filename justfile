@@ -6,6 +6,7 @@ default: lint types layers test
 setup:
     python3 -m venv .venv && .venv/bin/pip install -q -c constraints.txt -e '.[dev]'
 
+# All tests, on every core; `just test -n0 tests/io` for a few without workers.
 test *ARGS:
     .venv/bin/pytest {{ARGS}}
 
