@@ -35,9 +35,7 @@ def test_touches_of_results_other_machines_and_worktrees(make_log) -> None:
     log.add(ToolResult, call_id="p", outcome="ok", paths=("/Users/dev/code/project/packages/web/b.ts",))
     log.edit("/srv/project-wt/src/c.py")
     log.edit("C:\\code\\project\\d.py")
-    repository = RepositoryFacts(
-        root="/srv/project", worktrees=(Worktree(path="/srv/project-wt", name="project-wt"),)
-    )
+    repository = RepositoryFacts(root="/srv/project", worktrees=(Worktree(path="/srv/project-wt", name="project-wt"),))
     evidence = log.evidence(repository=repository)
     assert [touch.path for touch in evidence.touches] == ["packages/web/a.ts", "packages/web/b.ts", "src/c.py"]
 
