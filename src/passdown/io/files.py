@@ -46,9 +46,12 @@ def read_bounded(path: Path, limit: int) -> bytes:
 def is_inside(root: Path, path: Path) -> bool:
     """Say whether `path`, with every symlink resolved, lies under `root`; a link that leads in a circle does not."""
     try:
-        return path.resolve().is_relative_to(root.resolve())
+        resolved, top = path.resolve(), root.resolve()
     except (OSError, RuntimeError):
         return False
+    # From Python 3.13 on a circle is left as it stands instead of raising.
+    circle = any(part.is_symlink() for part in (resolved, *resolved.parents))
+    return resolved.is_relative_to(top) and not circle
 
 
 def join_inside(root: Path, relative: str) -> Path:
