@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 
@@ -12,6 +13,8 @@ def main() -> None:
 
         sys.stdout.write(f"passdown {__version__}\n")
         return
+    # A command lives for a second and leaves hardly a cycle: looking for them costs a tenth of its time.
+    gc.set_threshold(100_000, 50, 1000)
     from passdown.cli.main import run
 
     run()
