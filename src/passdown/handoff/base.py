@@ -33,10 +33,14 @@ class Anchor(Struct, frozen=True, kw_only=True):
             return self.not_before
         if not repository.base or repository.base_rule == "empty_tree":
             return None
-        code, output, _ = try_git(root, "show", "-s", "--format=%ct", repository.base)
-        moment = int(output) * 1000 if code == 0 and output.strip().isdigit() else None
+        moment = repository.head_at if repository.base == repository.effective_head else _date(root, repository.base)
         started = primary.started_at if primary else None
         return moment if moment is None or started is None else min(moment, started)
+
+
+def _date(root: Path, commit: str) -> int | None:
+    code, output, _ = try_git(root, "show", "-s", "--format=%ct", commit)
+    return int(output) * 1000 if code == 0 and output.strip().isdigit() else None
 
 
 def anchor_for(explicit: str, previous: Packet | None) -> Anchor:

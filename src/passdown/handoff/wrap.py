@@ -86,7 +86,9 @@ def draft_from(gathered: Gathered, options: Options) -> Draft:
     """Build the packet of what was gathered."""
     config = gathered.config
     redactor = Redactor(os.environ, {str(Path.home()): "~"} | dict.fromkeys(gathered.evidence.roots, "."))
-    environment = probe_environment(gathered.root, tools=config.tools, env_names=config.env_names)
+    environment = probe_environment(
+        gathered.root, tools=config.tools, env_names=config.env_names, head=gathered.repository.head
+    )
     chosen = options.session_id or os.environ.get("PASSDOWN_SESSION_ID", "") or config.session_id
     if chosen:
         check_slug(chosen, "a session id")

@@ -26,12 +26,14 @@ _ENDINGS = lazy_pattern(rb"(?m)^[^#\n]*\s(?:-?text|eol=|-?crlf|binary)")
 _VERSION = lazy_pattern(rb"(?m)^version(?:_info)?\s*=\s*(\d+(?:\.\d+){1,2})")
 
 
-def probe_environment(root: Path, tools: Sequence[str] = (), env_names: Sequence[str] = ()) -> Environment:
+def probe_environment(
+    root: Path, tools: Sequence[str] = (), env_names: Sequence[str] = (), *, head: str | None = None
+) -> Environment:
     """Describe this machine as the work sees it; runs nothing that lies in the repository.
 
     `tools` are looked up besides git and what the repository's manifests ask for: a version for well-known ones,
     `present` for others, empty when missing. Of `env_names` those that are set are listed. `eol` joins what decides
-    about line endings.
+    about line endings. `head` spares asking git for HEAD when the caller knows it.
     """
     names = os.uname()
     found = {"git": _git_version(root)}
@@ -47,7 +49,7 @@ def probe_environment(root: Path, tools: Sequence[str] = (), env_names: Sequence
         env_names=sorted({name for name in env_names[:_NAMES] if _VARIABLE.fullmatch(name) and name in os.environ}),
         fs_case=_fs_case(root),
         eol=_eol(root),
-        head_actual=resolve_commit(root, "HEAD"),
+        head_actual=resolve_commit(root, "HEAD") if head is None else head,
     )
 
 

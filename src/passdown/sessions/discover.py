@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from urllib.parse import urlsplit
 
 from msgspec import Struct, structs
 
@@ -153,6 +152,8 @@ def _remotes(root: Path) -> set[str]:
 
 def plain_remote(url: str) -> str:
     """Return a remote's host and path, the same for its https, ssh and `host:path` forms; no user, no password."""
+    from urllib.parse import urlsplit
+
     url = url.strip()[:2048]
     if "://" not in url:
         host, colon, path = url.partition(":")
