@@ -124,9 +124,7 @@ def _before(situation: Situation) -> dict[str, dict[str, Task]]:
     workbench = situation.workbench
     readers: dict[str, Callable[[bytes, Notes], tuple[Task, ...]]] = {}
     readers |= {task.source: read_board for task in workbench.tasks}
-    readers |= {
-        task.source: lambda data, notes: read_features(decode_json(data), notes)[0] for task in workbench.features
-    }
+    readers |= {task.source: _read_features for task in workbench.features}
     found: dict[str, dict[str, Task]] = {}
     for path, data in base_files(situation.root, situation.repository.base, readers).items():
         try:

@@ -38,11 +38,6 @@ class Lexed(NamedTuple):
         """Return the 1-based line an offset lies in."""
         return bisect_right(self.starts, offset)
 
-    def line_text(self, line: int) -> str:
-        """Return the text of a 1-based line, without its line feed."""
-        end = self.starts[line] - 1 if line < len(self.starts) else len(self.text)
-        return self.text[self.starts[line - 1] : end]
-
 
 def lex(text: str, language: Language) -> Lexed:
     """Tell code, strings and comments apart. A string or comment without an end goes on to the end of the file."""
