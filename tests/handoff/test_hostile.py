@@ -14,7 +14,8 @@ import pytest
 
 from passdown.errors import PassdownError
 from passdown.handoff.gather import Options
-from passdown.handoff.wrap import Wrapped, draft, publish
+from passdown.handoff.publish import Wrapped, publish
+from passdown.handoff.wrap import draft
 
 OWN = ("outputs/handoff/", ".ai/", ".git/passdown/", ".git/info/exclude")
 

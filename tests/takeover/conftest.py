@@ -15,7 +15,8 @@ import pytest
 
 from passdown.handoff.gather import Options
 from passdown.handoff.take import Taken, Terms, take
-from passdown.handoff.wrap import draft, publish
+from passdown.handoff.publish import publish
+from passdown.handoff.wrap import draft
 from passdown.model.brief import Verdict
 
 

@@ -20,7 +20,8 @@ def demo(target: str) -> None:
     from passdown.errors import UsageError
     from passdown.handoff.demo import build_demo
     from passdown.handoff.gather import Options
-    from passdown.handoff.wrap import draft, publish
+    from passdown.handoff.publish import publish
+    from passdown.handoff.wrap import draft
 
     place = Path(target or tempfile.mkdtemp(prefix="passdown-demo-"))
     if (place / "exporter").exists():

@@ -30,7 +30,8 @@ def wrap(
     state, it writes nothing the second time.
     """
     from passdown.handoff.gather import Options
-    from passdown.handoff.wrap import draft, publish
+    from passdown.handoff.publish import publish
+    from passdown.handoff.wrap import draft
 
     options = Options(session=session, agent=agent, topic=topic, base=base, next_action=next_action, now=_now())
     drafted = draft(Path(folder), options)
