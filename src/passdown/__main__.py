@@ -17,7 +17,10 @@ def main() -> None:
     gc.set_threshold(100_000, 50, 1000)
     from passdown.cli.main import run
 
-    run()
+    try:
+        run()
+    finally:
+        gc.freeze()  # the end of the process frees all of it at once; the interpreter need not search it first
 
 
 if __name__ == "__main__":
