@@ -26,6 +26,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     For the clean-state check: `branch_pattern` is a glob in which `{task}` stands for the task's id, `topic_branches`
     says what work on the integration branch is, `allow` maps blocking codes to the reason why they may stand,
     `allow_files` holds globs of files that are no leftovers, `debug_names` calls that are debug prints here.
+    `require_verdict` makes a final packet need a verification report even without a contract or board.
     """
 
     output: str = OUTPUT_FOLDER
@@ -46,6 +47,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     tools: tuple[str, ...] = ()
     env_names: tuple[str, ...] = ()
     strict_assumptions: bool = False
+    require_verdict: bool = False
     heading_language: str = "en"
 
 

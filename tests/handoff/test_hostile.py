@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from passdown.errors import PassdownError
+from passdown.handoff.draft import draft
 from passdown.handoff.gather import Options
 from passdown.handoff.publish import Wrapped, publish
-from passdown.handoff.wrap import draft
 
 OWN = ("outputs/handoff/", ".ai/", ".git/passdown/", ".git/info/exclude")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from passdown.handoff.draft import draft
 from passdown.handoff.gather import Options
-from passdown.handoff.wrap import draft
 from passdown.model.packet import Packet
 
 CLOCK = 1_760_009_000.0

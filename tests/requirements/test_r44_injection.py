@@ -130,8 +130,8 @@ def test_r44_injection_in_every_field(
 
 def test_r44_one_field_at_a_time(bench: Any, workbench_files: dict[str, Any]) -> None:
     text = TEXTS["newline and heading"] + TEXTS["html"] + TEXTS["link"] + TEXTS["backticks"]
+    from passdown.handoff.draft import draft
     from passdown.handoff.gather import Options
-    from passdown.handoff.wrap import draft
 
     for path, value in workbench_files.items():
         if not path.endswith((".json", ".jsonl")):

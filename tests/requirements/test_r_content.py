@@ -9,8 +9,8 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from passdown.handoff.draft import draft
 from passdown.handoff.gather import Options
-from passdown.handoff.wrap import draft
 
 SEVEN = (
     "summary", "changed_files", "commands_run", "failed_attempts", "open_risks", "next_action", "verdict_pointer",

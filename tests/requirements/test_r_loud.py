@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from passdown.handoff.draft import draft
 from passdown.handoff.gather import Options
-from passdown.handoff.wrap import draft
 from passdown.packet.headings import LANGUAGES
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from passdown.handoff.draft import draft
 from passdown.handoff.gather import Options
-from passdown.handoff.take import Taken, Terms, take
 from passdown.handoff.publish import publish
-from passdown.handoff.wrap import draft
+from passdown.handoff.take import Taken, Terms, take
 from passdown.model.brief import Verdict
 
 

@@ -1,4 +1,4 @@
-"""The result as it is kept: the summary a packet holds, and `clean_state.json` on the local shelf."""
+"""The result as it is kept: `clean_state.json` on the local shelf."""
 
 from __future__ import annotations
 
@@ -6,27 +6,12 @@ from pathlib import Path
 
 import msgspec
 
-from passdown.errors import FormatError, UnsafeError
-from passdown.io.files import read_bounded, write_files
-from passdown.model.clean import SCHEMA_VERSION, CleanState
-from passdown.model.packet import CleanStateSummary
+from passdown.io.files import write_files
+from passdown.model.clean import CleanState
 
 NAME = "clean_state.json"
 LIMIT = 8 << 20
 """Largest clean_state.json that is read, in bytes."""
-
-
-def summary_of(state: CleanState) -> CleanStateSummary:
-    """Return what a packet says of the check: its fingerprint, what blocks, and the codes of the warnings."""
-    found = [finding for check in state.checks for finding in check.findings]
-    allowed = {override.code for override in state.overrides}
-    warnings = {f.code for f in found if f.severity == "warn" or (f.severity == "block" and f.code in allowed)}
-    return CleanStateSummary(
-        checked=True,
-        fingerprint=state.tree_fingerprint,
-        blocking=list(state.blocking),
-        warnings=sorted(warnings - set(state.blocking)),
-    )
 
 
 def encode_clean_state(state: CleanState) -> bytes:
@@ -45,13 +30,3 @@ def write_clean_state(common_dir: Path, state: CleanState) -> Path:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_files([(path, encode_clean_state(state))], mode=0o600)
     return path
-
-
-def read_clean_state(common_dir: Path, fingerprint: str) -> CleanState | None:
-    """Return the kept result when it was made for the tree with this fingerprint; None otherwise: check again."""
-    try:
-        data = read_bounded(shelf_path(common_dir), LIMIT)
-        state = msgspec.json.decode(data, type=CleanState)
-    except (OSError, UnsafeError, FormatError, msgspec.DecodeError, RecursionError):
-        return None
-    return state if state.tree_fingerprint == fingerprint and state.schema_version == SCHEMA_VERSION else None

@@ -19,15 +19,15 @@ def demo(target: str) -> None:
 
     from passdown.errors import UsageError
     from passdown.handoff.demo import build_demo
+    from passdown.handoff.draft import draft
     from passdown.handoff.gather import Options
     from passdown.handoff.publish import publish
-    from passdown.handoff.wrap import draft
 
     place = Path(target or tempfile.mkdtemp(prefix="passdown-demo-"))
     if (place / "exporter").exists():
         raise UsageError("the demo is there already", where=str(place), next_step="Name another folder.")
     root, home = build_demo(place)
-    wrapped = publish(draft(root, Options(homes={"claude_code": home})))
+    wrapped = publish(draft(root, Options(homes={"claude_code": home}, interim=True)))
     click.echo(wrapped.markdown, nl=False)
     click.echo(
         f"\nThis is {root}/{wrapped.paths[0]}\n"

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from passdown.cli.output import print_findings, print_json
+
+if TYPE_CHECKING:
+    from passdown.clean.options import CleanOptions
+    from passdown.handoff.draft import BlockedError
+    from passdown.handoff.options import Options
 
 
 @click.command()
@@ -17,36 +25,79 @@ from passdown.cli.output import print_findings, print_json
 @click.option("--base", default="", metavar="COMMIT", help="Where the work began; default: found from git.")
 @click.option("--next", "next_action", metavar="TEXT",
               help="The next step, in your words: one concrete line; default: found in the evidence.")  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Print the packet, write nothing.")
+@click.option("--interim", is_flag=True,
+              help="Write it as it is, even when something blocks: it leads with what to settle.")  # fmt: skip
+@click.option("--strict", is_flag=True, help="What could not be looked at blocks, too.")
+@click.option("--portable", is_flag=True, help="What another device would lack blocks: stashes, unpushed commits.")
+@click.option("--name-failures", is_flag=True, help="Count failing tests as named: they stand in the packet as risks.")
+@click.option("--allow", "codes", multiple=True, metavar="CODE",
+              help="Let this code of `check` pass, as a person and with a reason. May be repeated.")  # fmt: skip
+@click.option("--reason", default="", metavar="TEXT", help="Why what --allow names may pass; the packet records it.")
+@click.option("--dry-run", is_flag=True, help="Print the packet, write nothing, refuse nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result (with --dry-run: handoff.json itself) as JSON.")
 @click.pass_obj
 def wrap(
-    folder: str, session: str, agent: str, topic: str, base: str, next_action: str | None, dry_run: bool, as_json: bool
-) -> None:
+    folder: str, session: str, agent: str, topic: str, base: str, next_action: str | None, interim: bool,
+    strict: bool, portable: bool, name_failures: bool, codes: tuple[str, ...], reason: str, dry_run: bool,
+    as_json: bool,
+) -> int:  # fmt: skip
     """Write the handoff packet of this repository's sessions: handoff.json and handoff.md.
 
-    Everything in it comes from evidence: the agents' own logs, the project's workbench files, git. Nothing is run but
-    git, and nothing but the packet's folder, its mirror and git's own exclude file is written. Run twice on the same
-    state, it writes nothing the second time.
+    Everything in it comes from evidence: the agents' own logs, the project's workbench files, git. First the five
+    checks of `passdown check` are made: what blocks refuses the packet with exit code 3, unless --interim asks for one
+    that leads with what is to settle. Nothing is run but git, and nothing but the packet's folder, its mirror and
+    git's own folder is written. Run twice on the same state, it writes nothing the second time.
     """
-    from passdown.handoff.gather import Options
-    from passdown.handoff.publish import publish
-    from passdown.handoff.wrap import draft
+    from passdown.clean.options import CleanOptions
+    from passdown.handoff.draft import BlockedError
+    from passdown.handoff.options import Options
+    from passdown.handoff.wrap import wrap as write_packet
 
-    options = Options(session=session, agent=agent, topic=topic, base=base, next_action=next_action, now=_now())
-    drafted = draft(Path(folder), options)
+    if reason and not codes:
+        raise click.UsageError("--reason needs --allow")
+    now = _now()
+    options = Options(
+        session=session, agent=agent, topic=topic, base=base, next_action=next_action, interim=interim, now=now
+    )  # fmt: skip
+    clean = CleanOptions(
+        strict=strict, portable=portable, allow=dict.fromkeys(codes, reason), name_failures=name_failures,
+        environ=os.environ, now=now,
+    )  # fmt: skip
     if dry_run:
-        print_findings(drafted.findings)
-        click.echo(drafted.json.decode() if as_json else drafted.markdown, nl=False)
-        return
-    wrapped = publish(drafted)
+        _print_draft(folder, options, clean, as_json=as_json)
+        return 0
+    try:
+        wrapped = write_packet(Path(folder), options, clean, terminal=sys.stdin.isatty())
+    except BlockedError as error:
+        _print_blocked(error, as_json=as_json)
+        return error.exit_code
     print_findings(wrapped.findings)
     if as_json:
         print_json(wrapped.report())
-        return
+        return 0
     for path in wrapped.paths:
         click.echo(path)
     click.echo(wrapped.headline(), err=True)
+    return 0
+
+
+def _print_draft(folder: str, options: Options, clean: CleanOptions, *, as_json: bool) -> None:
+    from passdown.handoff.draft import draft
+
+    drafted = draft(Path(folder), options, clean)
+    print_findings(drafted.findings)
+    click.echo(drafted.json.decode() if as_json else drafted.markdown, nl=False)
+
+
+def _print_blocked(error: BlockedError, *, as_json: bool) -> None:
+    from passdown.cli.check import table
+
+    if as_json:
+        print_json({"schema_version": 1, "refused": list(error.state.blocking), "clean_state": error.state})
+    else:
+        for line in table(error.state):
+            click.echo(line, err=True)
+    click.echo(f"passdown: {error}", err=True)
 
 
 def _now() -> int:

@@ -11,14 +11,11 @@ from passdown.clean.options import CleanOptions
 from passdown.clean.overrides import check_allowed
 from passdown.clean.report import encode_clean_state, write_clean_state
 from passdown.errors import NoEvidenceError
-from passdown.handoff.gather import Gathered, Options, gather
-from passdown.handoff.path_facts import path_facts
+from passdown.handoff.draft import begin, packet_redactor
+from passdown.handoff.gather import Options, gather
 from passdown.io.files import write_files
 from passdown.model.clean import CleanCheck, CleanState
 from passdown.model.finding import Finding
-from passdown.model.packet import Packet
-from passdown.packet.build import build_packet
-from passdown.redact.scan import Redactor
 from passdown.repository.locate import locate
 
 
@@ -43,7 +40,8 @@ def check(
         checked = Checked(state=_no_repository())
     else:
         gathered = gather(folder, options)
-        state = check_clean(gathered.evidence, _draft(gathered, options, clean), gathered.config, clean)
+        begun = begin(gathered, options, packet_redactor(gathered))
+        state = check_clean(gathered.evidence, begun.packet, gathered.config, clean)
         write_clean_state(Path(gathered.repository.common_dir), state)
         checked = Checked(state=state, root=gathered.root, findings=gathered.findings)
     if output is not None:
@@ -51,20 +49,6 @@ def check(
             raise NoEvidenceError("there is no such folder", where=str(output.parent), next_step="Make it first.")
         write_files([(output, encode_clean_state(checked.state))])
     return checked
-
-
-def _draft(gathered: Gathered, options: Options, clean: CleanOptions) -> Packet:
-    """Build the packet as wrap would, without its environment, which no check looks at."""
-    folders = {str(Path.home()): "~"} | dict.fromkeys(gathered.evidence.roots, ".")
-    return build_packet(
-        gathered.evidence,
-        topic=gathered.topic,
-        previous=gathered.previous,
-        redactor=Redactor(clean.environ, folders),
-        strict_assumptions=gathered.config.strict_assumptions,
-        next_action=options.next_action,
-        paths=path_facts(gathered.root, gathered.tracked),
-    )
 
 
 def _no_repository() -> CleanState:

@@ -13,7 +13,8 @@ class Options(Struct, frozen=True, kw_only=True):
 
     `session` is an id, an id's unique beginning, or a session file; `base` a commit; `homes` moves an agent's folder
     (agent id → path); `now` (milliseconds) is only used to tell which sessions are still live. `without` names the
-    sessions that are left out, their subagents with them.
+    sessions that are left out, their subagents with them. `interim` asks for an interim
+    packet even when nothing blocks.
     """
 
     session: str = ""
@@ -25,3 +26,4 @@ class Options(Struct, frozen=True, kw_only=True):
     homes: Mapping[str, Path] | None = None
     now: int | None = None
     without: tuple[str, ...] = ()
+    interim: bool = False

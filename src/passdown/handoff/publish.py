@@ -9,8 +9,8 @@ from typing import Any
 from msgspec import Struct
 
 from passdown.errors import ConflictError, FormatError
+from passdown.handoff.draft import Draft
 from passdown.handoff.gather import Gathered, branch_on_shelf, previous_packet
-from passdown.handoff.wrap import Draft
 from passdown.io.files import join_inside, lock, read_bounded, remove_staged, write_files
 from passdown.model.finding import Finding
 from passdown.model.packet import Packet

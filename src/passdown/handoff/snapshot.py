@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from passdown.handoff.draft import draft_from
 from passdown.handoff.gather import Gathered, Options, gather
-from passdown.handoff.wrap import draft_from
 
 
 class WorkbenchSnapshot(Struct, frozen=True, kw_only=True):

@@ -43,7 +43,7 @@ from passdown.workbench.feedback import log_paths, read_feedback
 from passdown.workbench.locate import candidates
 
 if TYPE_CHECKING:
-    from passdown.handoff.wrap import Draft
+    from passdown.handoff.draft import Draft
 
 _ID = lazy_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _EXIT = {"ready": 0, "ready_with_drift": 0, "stale": 6, "blocked": 6, "refused": 6}
@@ -141,7 +141,7 @@ class _Takeover:
         return built if built.same_as is None and is_newer(built.packet, packet) else None
 
     def _draft(self) -> Draft:
-        from passdown.handoff.wrap import draft  # most packets are taken as they are
+        from passdown.handoff.draft import draft  # most packets are taken as they are
 
         return draft(self.here.root, self.options)
 

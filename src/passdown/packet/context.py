@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from passdown.model.evidence import Evidence
 from passdown.model.identifier import content_id
-from passdown.model.packet import CleanStateSummary, Packet
+from passdown.model.packet import Packet
 from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import Contract, Task
 from passdown.packet.paths import PathLookup
@@ -23,14 +23,14 @@ class Context(Struct, frozen=True, kw_only=True):
     """The evidence, what is known of paths, the packet before this one, and the options of the build.
 
     `mask` redacts a text before it is cut or an identifier is computed from it: half a secret is not recognised any
-    more, and no identifier may be a secret's fingerprint.
+    more, and no identifier may be a secret's fingerprint. `blocked` says that the clean-state check found what blocks.
     """
 
     evidence: Evidence
     look: PathLookup
     mask: Callable[[str], str]
     previous: Packet | None = None
-    clean_state: CleanStateSummary = CleanStateSummary()
+    blocked: bool = False
     strict_assumptions: bool = False
 
     def id(self, prefix: str, text: str) -> str:

@@ -1,23 +1,31 @@
-"""The draft: every field of the packet filled from the evidence, texts still raw, lists at their caps."""
+"""The draft: every field of the packet filled from the evidence, texts still raw, lists at their caps.
+
+A draft says nothing of the clean state: it is what the clean-state check judges, and sealing adds the result.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
+
+from msgspec import Struct
 
 from passdown.model.packet import (
     SCHEMA,
     SCHEMA_MINOR,
     SCHEMA_VERSION,
+    CleanStateSummary,
     Environment,
     NextAction,
     Packet,
     Producer,
     Question,
+    Risk,
     Tests,
 )
 from passdown.packet.assumptions import list_assumptions
 from passdown.packet.blockers import list_blockers
+from passdown.packet.caps import first
 from passdown.packet.changed import list_changed
 from passdown.packet.clues import list_clues
 from passdown.packet.completed import list_completed
@@ -68,16 +76,28 @@ _PLAIN: dict[str, Callable[[Context], _Section]] = {
 """Lists that depend on nothing but the context."""
 
 
-def draft_packet(context: Context, kind: Literal["interim", "final"], given: str | None, topic: str) -> Packet:
-    """Return the packet without identity. Raises `NextActionError` when there is no usable next action."""
+class Draft(Struct, frozen=True, kw_only=True):
+    """A packet without identity, all its risks (the packet holds as many as it has room for), and what it is made of.
+
+    `given` is the next action the caller gave, `session_id` the name that was chosen, empty for one of its content.
+    """
+
+    context: Context
+    packet: Packet
+    risks: tuple[Risk, ...] = ()
+    given: str | None = None
+    session_id: str = ""
+
+
+def fill_draft(context: Context, given: str | None, topic: str, session_id: str) -> Draft:
+    """Return the draft of a context. Raises `NextActionError` when the given next action is not usable."""
     outcome = decide_outcome(context)
     goal, goal_basis = find_goal(context)
     tests, left_failing = tests_state(context)
     completed = list_completed(context)
     remaining = list_remaining(context, completed[0])
     blockers = list_blockers(context)
-    final = kind == "final"
-    steering = steer(context, given, goal=goal, blockers=blockers[0], remaining=remaining[0], final=final)
+    steering = steer(context, given, goal=goal, blockers=blockers[0], remaining=remaining[0])
     assumptions, left_assumptions, unscored = list_assumptions(context)
     changed, left_changed, elsewhere = list_changed(context)
     lists: dict[str, _Section] = {name: section(context) for name, section in _PLAIN.items()} | {
@@ -85,7 +105,7 @@ def draft_packet(context: Context, kind: Literal["interim", "final"], given: str
         "remaining": remaining,
         "blockers": blockers,
         "questions_for_human": steering.questions,
-        "open_risks": steering.risks,
+        "open_risks": first(steering.risks, "open_risks"),
         "changed_files": (changed, left_changed),
         "assumptions_to_validate": (assumptions, left_assumptions),
         "feedback_tail": trim_feedback(context, outcome),
@@ -93,8 +113,8 @@ def draft_packet(context: Context, kind: Literal["interim", "final"], given: str
     }
     objects, left = _objects(context, steering.action, tests, steering.questions[0])
     items: dict[str, Any] = {name: section[0] for name, section in lists.items()}
-    return Packet(
-        **_head(context, kind, topic),
+    packet = Packet(
+        **_head(context, topic),
         **objects,
         **items,
         outcome=outcome,
@@ -108,9 +128,12 @@ def draft_packet(context: Context, kind: Literal["interim", "final"], given: str
         assumptions_unscored=unscored,
         changed_elsewhere=elsewhere,
     )
+    return Draft(
+        context=context, packet=packet, risks=tuple(steering.risks), given=given, session_id=session_id
+    )  # fmt: skip
 
 
-def _head(context: Context, kind: str, topic: str) -> dict[str, Any]:
+def _head(context: Context, topic: str) -> dict[str, Any]:
     """Return the fields that say what this is; those filled in at the end are empty."""
     return {
         "schema": SCHEMA,
@@ -119,7 +142,7 @@ def _head(context: Context, kind: str, topic: str) -> dict[str, Any]:
         "packet_id": "",
         "status": "active",
         "supersedes": None,
-        "kind": kind,
+        "kind": "interim",
         "session_id": "",
         "topic": topic,
         "task_id": context.task_id,
@@ -143,7 +166,7 @@ def _objects(
         "next_session_prereqs": prereqs,
         "verification": plan,
         "verdict_pointer": verdict_pointer(context),
-        "clean_state": context.clean_state,
+        "clean_state": CleanStateSummary(),
         "local_only": local,
         "interrupted_edit": interrupted_edit(context),
         "scope": scope_of(context),

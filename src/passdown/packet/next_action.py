@@ -25,6 +25,8 @@ from passdown.packet.vague import MAX_LENGTH, is_vague, refusal
 _TEST_NAME = lazy_pattern(r"[\w./:\-\[\]#@+=,]{1,160}")
 _SPAN = lazy_pattern(r"`([^`\n]{2,300})`")
 
+_NOTHING_KNOWN = "derived:nothing_known"
+
 Kind = Literal["command", "edit", "ask", "review"]
 
 
@@ -34,13 +36,11 @@ def choose_next_action(
     questions: list[Question],
     risks: list[Risk],
     remaining: list[RemainingItem],
-    *,
-    final: bool,
 ) -> NextAction:
     """Return the next action: the given one, the state's, else the first that a rule derives.
 
-    Raises `NextActionError` when the given one is vague or ignores a question it waits for, and, for a final packet,
-    when nothing better than looking around can be derived.
+    Raises `NextActionError` when the given one is vague or ignores a question it waits for. When nothing is known, it
+    is to look around; `require_step` refuses that for a final packet.
     """
     asked = next((q for q in questions if NEXT_ACTION in q.blocks), None)
     if given is not None:
@@ -53,12 +53,16 @@ def choose_next_action(
     for action in _derived(context, questions, risks, remaining):
         if not refusal(context.mask(action.text)):
             return _finish(context, action)
-    if final:
+    return _finish(context, _look_around(context))
+
+
+def require_step(action: NextAction) -> None:
+    """Raise `NextActionError` for an action that is no better than looking around."""
+    if action.source == _NOTHING_KNOWN:
         raise NextActionError(
             "no usable next action can be derived",
             next_step='Say it: `passdown wrap --next "<one concrete step>"`, or write an interim packet.',
         )
-    return _finish(context, _look_around(context))
 
 
 def state_refusal(context: Context) -> str:
@@ -187,7 +191,7 @@ def _look_around(context: Context) -> NextAction:
     base = context.evidence.repository.base
     command = f"git diff --stat {base[:12]}" if base else "git status"
     text = f"Review `{command}` and ask the human what is wanted next"
-    return structs.replace(_action(text, "derived:nothing_known", kind="review"), command=command)
+    return structs.replace(_action(text, _NOTHING_KNOWN, kind="review"), command=command)
 
 
 def _action(text: str, source: str, *, kind: Kind = "edit", basis: Basis = "derived") -> NextAction:

@@ -21,7 +21,8 @@ def _same_commit(short: str, full: str) -> bool:
 def decide_outcome(context: Context) -> Outcome:
     """Return `failed` when something measured says so, `passed` when everything that must hold was measured to hold.
 
-    What nobody measured (no report, an acceptance command never run) makes it `unknown`: neither is made up.
+    What nobody measured (no report, an acceptance command never run) makes it `unknown`, and so does a working state
+    in which something blocks: neither is made up.
     """
     workbench, tests = context.evidence.workbench, context.evidence.tests
     verification, review = workbench.verification, workbench.review
@@ -30,11 +31,12 @@ def decide_outcome(context: Context) -> Outcome:
         (verification is not None and verification.passed is False)
         or any(chain.final != "ok" for chain in accepted)
         or (review is not None and review.verdict == "hard_fail")
-        or context.clean_state.blocking
         or tests.state in ("red", "error")
         or (tests.state == "stale" and tests.last_outcome in ("red", "error"))
     ):
         return "failed"
+    if context.blocked:
+        return "unknown"
     if context.governed or verification is not None:
         judged = verification is not None and verification.passed is True
         fresh = judged and verification is not None and not is_stale(context, verification.head_commit)

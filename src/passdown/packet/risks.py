@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -12,7 +12,6 @@ from passdown.model.identifier import normalize_text
 from passdown.model.packet import Blocker, Risk
 from passdown.model.workbench import Review
 from passdown.packet.assumptions import bad_scores
-from passdown.packet.caps import LISTS
 from passdown.packet.changed import claimed_but_unchanged
 from passdown.packet.context import Context
 from passdown.packet.git_facts import last_known_good
@@ -31,10 +30,8 @@ class Problem(Struct, frozen=True, kw_only=True):
     id: str = ""
 
 
-def list_risks(
-    context: Context, *, goal: str | None, blockers: list[Blocker], extra: list[Problem]
-) -> tuple[list[Risk], int]:
-    """Return the known problems by severity, code and id, and how many are left out. Each code and detail once."""
+def list_risks(context: Context, *, goal: str | None, blockers: list[Blocker], extra: list[Problem]) -> list[Risk]:
+    """Return the known problems by severity, code and id, however many. Each code and detail once."""
     problems = [*_goal(goal), *_blocked(context, blockers), *_reports(context), *_missing(context), *_review(context)]
     problems += [*_tests(context), *_tree(context), *_scope(context), *_found(context), *extra]
     found: dict[tuple[str, str], Risk] = {}
@@ -48,9 +45,12 @@ def list_risks(
                 source=problem.source, basis=problem.basis,
             ),
         )  # fmt: skip
-    ordered = sorted(found.values(), key=lambda risk: (SEVERITY_ORDER[risk.severity], risk.code, risk.id))
-    cap = LISTS["open_risks"]
-    return ordered[:cap], max(0, len(ordered) - cap)
+    return by_severity(found.values())
+
+
+def by_severity(risks: Iterable[Risk]) -> list[Risk]:
+    """Return risks in the order of the packet: severity, code, id."""
+    return sorted(risks, key=lambda risk: (SEVERITY_ORDER[risk.severity], risk.code, risk.id))
 
 
 def _goal(goal: str | None) -> Iterator[Problem]:
@@ -224,11 +224,6 @@ def _found(context: Context) -> Iterator[Problem]:
     evidence = context.evidence
     for finding in (*evidence.workbench.findings, *evidence.repository.findings, *evidence.findings):
         yield _problem(finding, finding.where)
-    for code in (*context.clean_state.blocking, *context.clean_state.warnings):
-        severity: Severity = "block" if code in context.clean_state.blocking else "warn"
-        yield Problem(
-            code=code, severity=severity, detail=f"the clean-state check reports {code}", source="clean_state"
-        )
 
 
 def _problem(finding: Finding, source: str) -> Problem:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
+from passdown.model.finding import Finding
 from passdown.model.packet import SettleFirst
 from passdown.packet.caps import first
 from passdown.packet.context import Context
@@ -22,19 +24,12 @@ def list_settle_first(context: Context) -> tuple[list[SettleFirst], int]:
     """Return what is to settle first (a running merge, a half-made edit, loose work), and how many are left out."""
     evidence = context.evidence
     repository = evidence.repository
-    points: list[SettleFirst] = []
+    points = _interrupted(context)
     if repository.operation:
         points.append(
             SettleFirst(
                 code="tree.operation_in_progress", detail=f"a {repository.operation} is in progress",
                 fix=_MENDING.get(repository.operation, "git status"),
-            )
-        )  # fmt: skip
-    if edit := evidence.interrupted_edit:
-        points.append(
-            SettleFirst(
-                code="edit.interrupted", detail="the last edit was cut short: the file may be half changed",
-                fix=f"git diff -- {shlex.quote(context.mask(edit.path))}", path=edit.path,
             )
         )  # fmt: skip
     points += _loose(context)
@@ -48,6 +43,22 @@ def list_settle_first(context: Context) -> tuple[list[SettleFirst], int]:
         if finding.severity == "block" and finding.fix
     ]
     return first(points, "settle_first")
+
+
+def settle_findings(context: Context, blocking: Sequence[Finding]) -> list[SettleFirst]:
+    """Return what is to settle first when the clean state was checked: a half-made edit, then all that blocks."""
+    return _interrupted(context) + [
+        SettleFirst(code=f.code, detail=f.detail, fix=f.fix, path=f.where) for f in blocking
+    ]  # fmt: skip
+
+
+def _interrupted(context: Context) -> list[SettleFirst]:
+    edit = context.evidence.interrupted_edit
+    if edit is None:
+        return []
+    fix = f"git diff -- {shlex.quote(context.mask(edit.path))}"
+    detail = "the last edit was cut short: the file may be half changed"
+    return [SettleFirst(code="edit.interrupted", detail=detail, fix=fix, path=edit.path)]
 
 
 def _loose(context: Context) -> list[SettleFirst]:

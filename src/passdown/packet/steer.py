@@ -14,11 +14,11 @@ from passdown.packet.tests import tests_state
 
 
 class Steering(Struct, frozen=True, kw_only=True):
-    """What the next session is told to do, to ask and to beware of; each list with what it left out."""
+    """What the next session is told to do, to ask and to beware of; the questions with how many are left out."""
 
     action: NextAction
     questions: tuple[list[Question], int]
-    risks: tuple[list[Risk], int]
+    risks: list[Risk]
 
 
 def steer(
@@ -28,16 +28,15 @@ def steer(
     goal: str | None,
     blockers: list[Blocker],
     remaining: list[RemainingItem],
-    final: bool,
 ) -> Steering:
     """Choose the next action, ask about it when it waits for a person, and list the problems.
 
     Raises `NextActionError` as `choose_next_action` does.
     """
     questions = list_questions(context)
-    risks, _ = list_risks(context, goal=goal, blockers=blockers, extra=[])
+    risks = list_risks(context, goal=goal, blockers=blockers, extra=[])
     shown = trim_questions(questions)
-    action = choose_next_action(context, given, shown[0], risks, remaining, final=final)
+    action = choose_next_action(context, given, shown[0], risks, remaining)
     if action.requires_human and not action.question_id:
         asked = _approval(context, action)
         action = structs.replace(action, question_id=asked.id)

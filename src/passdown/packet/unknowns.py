@@ -6,6 +6,9 @@ from passdown.packet.caps import LISTS
 from passdown.packet.context import Context
 from passdown.packet.criteria import never_run
 
+NOT_CHECKED = "clean_state.not_checked"
+"""True of every draft: sealing with a clean state takes it out."""
+
 
 def list_unknowns(context: Context, outcome: str) -> tuple[list[str], int]:
     """Return the codes of what nobody checked, sorted, and how many are left out."""
@@ -20,7 +23,7 @@ def list_unknowns(context: Context, outcome: str) -> tuple[list[str], int]:
         "verification.absent": workbench.verification is None,
         "review.absent": workbench.review is None,
         "coverage.absent": workbench.verification is None or workbench.verification.coverage_current is None,
-        "clean_state.not_checked": not context.clean_state.checked,
+        NOT_CHECKED: True,
         "session.missing": not evidence.sessions,
         "session.unknown_records": any(session.unknown for session in evidence.sessions),
         "git.no_upstream": bool(repository.branch) and not repository.upstream,
