@@ -334,9 +334,14 @@ def submodule_dirty(repo: Any) -> None:
     (submodule(repo) / "l.c").write_text("int m;\n")
 
 
-@situation("tree.submodule_dirty", "warn", where="lib")
-def submodule_untracked(repo: Any) -> None:
+@situation("tree.submodule_dirty", "block", where="lib")
+def submodule_untracked_source(repo: Any) -> None:
     (submodule(repo) / "new.c").write_text("int m;\n")
+
+
+@situation("tree.submodule_dirty", "warn", where="lib")
+def submodule_untracked_other(repo: Any) -> None:
+    (submodule(repo) / "notes.txt").write_text("as they came\n")
 
 
 @situation("tree.submodule_unpushed", "warn", where="lib")

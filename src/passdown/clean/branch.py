@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from passdown.clean.ci import ci_branch
+from passdown.clean.expected import expected_findings
 from passdown.clean.options import Situation
 from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
@@ -17,7 +18,6 @@ from passdown.repository.branches import (
     commit_of_ref,
     commits_outside,
     has_refs,
-    is_branch_name,
     parents_of,
     unrelated_branches,
 )
@@ -40,7 +40,7 @@ def branch_findings(situation: Situation) -> Iterator[Finding]:
     if repository.detached and not repository.operation:
         yield from _detached(situation)
     elif not repository.detached:
-        yield from _expected(situation)
+        yield from expected_findings(situation)
         yield from _protected(situation)
     yield from _pushed(situation)
     yield from _case(situation)
@@ -70,6 +70,10 @@ def _detached(situation: Situation) -> Iterator[Finding]:
         )  # fmt: skip
         return
     holders = branches_containing(root, head)
+    if holders and _is_submodule(situation):
+        detail = f"HEAD is detached, as submodules are; {holders[0]} has the commit"
+        yield Finding(code="branch.detached", severity="warn", detail=detail, where=head[:12])
+        return
     at_tip = next((branch.name for branch in situation.branches if branch.tip == head), "")
     if at_tip:
         detail, fix = f"HEAD is detached at the tip of {at_tip}", f"git switch {shlex.quote(at_tip)}"
@@ -79,6 +83,11 @@ def _detached(situation: Situation) -> Iterator[Finding]:
             f"HEAD is detached at {head[:12]}, which no branch contains: only the reflog leads to it"
         )  # fmt: skip
     yield Finding(code="branch.detached", severity="block", detail=detail, where=head[:12], fix=fix)
+
+
+def _is_submodule(situation: Situation) -> bool:
+    """Say whether this is the checkout of a submodule: its git folder lies in that of another repository."""
+    return "/modules/" in Path(situation.repository.git_dir).as_posix() and (situation.root / ".git").is_file()
 
 
 def _is_tip(root: Path, name: str, head: str) -> bool:
@@ -94,33 +103,6 @@ def _free_name(situation: Situation) -> str:
     if topic in ("detached", situation.repository.integration_branch):
         names = [f"work-{situation.repository.head[:7]}"]
     return next((name for name in names if name not in taken), f"{names[-1]}-2")
-
-
-# --- the branch that is expected ---------------------------------------------------------------------------------
-
-
-def _expected(situation: Situation) -> Iterator[Finding]:
-    config, workbench = situation.config, situation.workbench
-    branch, task = situation.repository.branch, situation.draft.task_id or ""
-    names = (config.branch, workbench.state.branch if workbench.state else "",
-             workbench.contract.branch if workbench.contract else "")  # fmt: skip
-    wanted = next(filter(None, names), "")
-    if wanted and wanted != branch and is_branch_name(situation.root, wanted):
-        exists = any(other.name == wanted for other in situation.branches)
-        yield Finding(
-            code="branch.unexpected", severity="block", where=branch,
-            detail=f"HEAD is on {branch}; the work belongs on {wanted[:100]}",
-            fix=f"git switch {'' if exists else '-c '}{shlex.quote(wanted)}",
-        )  # fmt: skip
-    elif not wanted and config.branch_pattern and task:
-        pattern = config.branch_pattern.replace("{task}", task)
-        if not fnmatchcase(branch, pattern):
-            name = pattern.replace("*", "work")
-            fix = f"git switch -c {shlex.quote(name)}" if is_branch_name(situation.root, name) else ""
-            yield Finding(
-                code="branch.unexpected", severity="block", where=branch, fix=fix,
-                detail=f"HEAD is on {branch}; the branch of {task} is named {pattern}",
-            )  # fmt: skip
 
 
 def _protected(situation: Situation) -> Iterator[Finding]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterator, Sequence
 
-from passdown.clean.elsewhere import stash_findings, submodule_findings, worktree_findings
+from msgspec import structs
+
+from passdown.clean.elsewhere import stash_findings, worktree_findings
 from passdown.clean.languages import is_code
 from passdown.clean.leftovers import is_exempt, is_temporary
 from passdown.clean.mend import commit_command, listed, quote_path
 from passdown.clean.options import Situation
+from passdown.clean.submodules import submodule_findings
 from passdown.model.evidence import Change
 from passdown.model.finding import Finding, Severity
 from passdown.model.pattern import lazy_pattern
@@ -30,6 +34,7 @@ MENDING = {
     "sequence": "git cherry-pick --quit",
     "bisect": "git bisect reset",
 }
+_GLOB = lazy_pattern(r"[\\*?\[]")
 _SOURCE_ROOT = lazy_pattern(r"(?:src|lib|app|apps|pkg|cmd|internal|packages|crates|include|tests?|spec)/")
 _ARTIFACTS = frozenset({
     "state", "board", "features", "feedback", "decisions", "questions", "clues", "verification", "review", "contract",
@@ -50,7 +55,15 @@ def tree_findings(situation: Situation) -> Iterator[Finding]:
     yield from worktree_findings(situation)
     yield from _lock(situation)
     yield from _ignored(situation)
-    yield from (f for f in repository.findings if f.code.startswith(("tree.", "git.")))
+    yield from (_nested(f) for f in repository.findings if f.code.startswith(("tree.", "git.")))
+
+
+def _nested(finding: Finding) -> Finding:
+    if finding.code != "tree.nested_repo" or finding.fix or not finding.where:
+        return finding
+    line = shlex.quote("/" + _GLOB.sub(r"\\\g<0>", finding.where))
+    fix = f"printf '%s\\n' {line} >> \"$(git rev-parse --git-path info/exclude)\""
+    return structs.replace(finding, fix=f"{fix}  # or make it a submodule")
 
 
 def _operation(name: str, unmerged: Sequence[str]) -> Finding:

@@ -73,6 +73,11 @@ def commit_of_ref(root: Path, *names: str) -> str:
     return ""
 
 
+def is_ancestor(root: Path, commit: str) -> bool:
+    """Say whether a commit is in HEAD's history."""
+    return try_git(root, "merge-base", "--is-ancestor", commit, "HEAD")[0] == 0
+
+
 def parents_of(root: Path, commit: str) -> tuple[str, ...]:
     """Return the parents of a commit."""
     code, output, _ = try_git(root, "rev-list", "--parents", "-n", "1", commit)

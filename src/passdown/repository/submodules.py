@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from passdown.io.git import run_git, try_git
 from passdown.model.evidence import Submodule
 from passdown.model.path import decode_path
-from passdown.repository.status import Entry
+from passdown.repository.locate import read_layout
+from passdown.repository.operation import operation_in
+from passdown.repository.own import OwnPaths
+from passdown.repository.status import Entry, read_status
 
 KEPT = 200
 """Most submodules that are listed."""
@@ -43,6 +47,25 @@ def checked_out(root: Path, path: bytes) -> str:
         return ""
     code, output, _ = try_git(folder, "rev-parse", "--verify", "--quiet", "HEAD")
     return output.decode().strip() if code == 0 else ""
+
+
+class Inside(NamedTuple):
+    """What is not committed inside a submodule: changed and untracked paths, and an operation that is under way."""
+
+    changed: tuple[str, ...] = ()
+    untracked: tuple[str, ...] = ()
+    operation: str = ""
+
+
+def look_inside(folder: Path) -> Inside:
+    """Read the status of a submodule's own working tree. Raises `GitError` when git refuses it."""
+    layout = read_layout(folder)
+    status = read_status(layout.root, OwnPaths.of(()))
+    return Inside(
+        tuple(decode_path(entry.path) for entry in status.entries),
+        tuple(decode_path(path) for path in status.untracked),
+        operation_in(layout.git_dir),
+    )
 
 
 def _recorded(root: Path) -> dict[bytes, str]:

@@ -51,6 +51,18 @@ def read_worktrees(layout: Layout, own: OwnPaths) -> tuple[Worktree, ...]:
     return tuple(listed)
 
 
+def is_locked(common_dir: Path, worktree: str) -> bool:
+    """Say whether a worktree was locked, so that git keeps its entry even when its folder is gone."""
+    link = os.fsencode(worktree) + b"/.git"
+    for folder in sorted((common_dir / "worktrees").iterdir())[:KEPT]:
+        try:
+            if read_bounded(folder / "gitdir", 1 << 16).rstrip(b"\n") == link:
+                return os.path.lexists(folder / "locked")
+        except (OSError, UnsafeError):
+            continue
+    return False
+
+
 def _blocks(root: Path) -> Iterator[dict[bytes, bytes]]:
     code, output, _ = try_git(root, "worktree", "list", "--porcelain", "-z")
     separator = b"\0"
