@@ -1,6 +1,7 @@
 """The items a packet lists: what was changed, done, tried, decided, asked, and what comes next.
 
-Every item says how it is known (`basis`) and, where that can be, how it is checked again (`check`).
+Every item says how it is known (`basis`) and, where that can be, how it is checked again (`check`). `by` says who
+noted it, `pinned` that somebody marked it to be kept.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from msgspec import Struct, field
 
 from passdown.model.evidence import Basis, Check
 from passdown.model.finding import Severity
+from passdown.model.workbench import Author
 
 Ended = Literal["", "ok", "failed", "interrupted", "rejected", "timeout", "running", "unknown"]
 """How a run ended whose exit code nobody knows (a pipe hides it, the session ended first); empty with an exit code."""
@@ -66,6 +68,7 @@ class Decision(Struct, frozen=True, kw_only=True, omit_defaults=True):
     by: Literal["human", "agent"] = "agent"
     anchor: str = ""
     state: Literal["made", "assumed"] = "made"
+    pinned: bool = False
     basis: Basis = "declared"
     from_packet: str = field(default="", name="from")
 
@@ -76,6 +79,7 @@ class Preference(Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: str
     text: str
     by: Literal["human", "agent"] = "human"
+    pinned: bool = False
     basis: Basis = "declared"
     from_packet: str = field(default="", name="from")
 
@@ -134,8 +138,11 @@ class FailedAttempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tried_after: list[str] = field(default_factory=list)
     note: str = ""
     line: int = 0
+    by: Author = ""
+    pinned: bool = False
     basis: Basis = "observed"
     check: Check | None = None
+    from_packet: str = field(default="", name="from")
 
 
 class FeedbackEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -181,7 +188,10 @@ class Risk(Struct, frozen=True, kw_only=True, omit_defaults=True):
     severity: Severity
     detail: str
     source: str = ""
+    by: Author = ""
+    pinned: bool = False
     basis: Basis = "derived"
+    from_packet: str = field(default="", name="from")
 
 
 class Assumption(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -193,7 +203,10 @@ class Assumption(Struct, frozen=True, kw_only=True, omit_defaults=True):
     score_basis: Literal["item", "dimension", "unreviewed"] = "unreviewed"
     validate_with: str | None = None
     source: str = ""
+    by: Author = ""
+    pinned: bool = False
     basis: Basis = "declared"
+    from_packet: str = field(default="", name="from")
 
 
 class Question(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -208,12 +221,14 @@ class Question(Struct, frozen=True, kw_only=True, omit_defaults=True):
     severity: Severity = "warn"
     score: int = 0
     source: str = ""
+    by: Author = ""
+    pinned: bool = False
     basis: Basis = "declared"
     from_packet: str = field(default="", name="from")
 
 
 class NextAction(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The one next step. `source` names the artifact it was copied from, or `derived:<rule>`."""
+    """The one next step. `source` names the artifact it was copied from, `note:<id>`, or `derived:<rule>`."""
 
     text: str
     kind: Literal["command", "edit", "ask", "review"] = "edit"
@@ -223,6 +238,7 @@ class NextAction(Struct, frozen=True, kw_only=True, omit_defaults=True):
     requires_human: bool = False
     source: str = ""
     basis: Basis = "derived"
+    by: Author = ""
     agents_view: str = ""
 
 
@@ -234,6 +250,7 @@ class Clue(Struct, frozen=True, kw_only=True, omit_defaults=True):
     anchors: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     pinned: bool = False
+    by: Author = ""
     broken: list[str] = field(default_factory=list)
     basis: Basis = "declared"
     from_packet: str = field(default="", name="from")

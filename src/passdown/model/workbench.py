@@ -10,7 +10,10 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from passdown.model.finding import Finding
+from passdown.model.finding import Finding, Severity
+
+Author = Literal["", "human", "agent"]
+"""Who said something; empty when nobody recorded it."""
 
 BoardStatus = Literal["todo", "in_progress", "done", "blocked"]
 
@@ -194,6 +197,32 @@ class DecisionRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     by: Literal["human", "agent"] = "agent"
     anchor: str = ""
     state: Literal["made", "assumed", "withdrawn"] = "made"
+    pinned: bool = False
+    line: int = 0
+
+
+class NoteRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Another row of decisions.jsonl, told by its `kind`: what was assumed, what may go wrong, what was tried in vain,
+    and the next step.
+
+    `check` is a command that would tell whether an assumption holds (never run), `code` and `severity` belong to a
+    risk, `why` to an attempt, `score` (0 to 2) is a reviewer's word on an assumption, `at` says when it was noted
+    (milliseconds).
+    """
+
+    id: str
+    text: str
+    kind: Literal["assumption", "risk", "attempt", "next"]
+    why: str = ""
+    check: str = ""
+    code: str = ""
+    severity: Severity = "warn"
+    by: Author = ""
+    score: int | None = None
+    scored_by: Author = ""
+    pinned: bool = False
+    withdrawn: bool = False
+    at: int | None = None
     line: int = 0
 
 
@@ -211,7 +240,10 @@ class QuestionRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     authority: int = 0
     status: Literal["open", "answered", "withdrawn"] = "open"
     answer: str = ""
+    answered_by: Author = ""
     asked_at: int | None = None
+    by: Author = ""
+    pinned: bool = False
     line: int = 0
 
 
@@ -222,6 +254,7 @@ class ClueRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str
     anchors: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    by: Author = ""
     pinned: bool = False
     withdrawn: bool = False
     line: int = 0
@@ -257,6 +290,7 @@ class Workbench(Struct, frozen=True, kw_only=True, omit_defaults=True):
     feedback_skipped: int = 0
     diff_summary: tuple[str, ...] | None = None
     decisions: tuple[DecisionRow, ...] = ()
+    notes: tuple[NoteRow, ...] = ()
     questions: tuple[QuestionRow, ...] = ()
     clues: tuple[ClueRow, ...] = ()
     imported_packets: tuple[str, ...] = ()

@@ -52,6 +52,7 @@ TEXTS: dict[str, dict[str, Text]] = {
     "CommandLine": {"cmd": _line(300), "cwd": PATH},
     "FailedAttempt": {
         "id": ID, "what": _line(300), "why": _line(300), "tried_after": _line(120), "note": _line(200),
+        "from_packet": HASH,
     },
     "FeedbackEntry": {
         "cmd": _line(300), "note": _line(200), "out": _block(2048), "err": _block(2048), "source": NAME, "label": CODE,
@@ -60,8 +61,10 @@ TEXTS: dict[str, dict[str, Text]] = {
         "commands": _line(300), "last_outcome": CODE, "failing": _line(200), "counts": _line(120),
         "error_line": _line(300), "tree": HASH,
     },
-    "Risk": {"id": ID, "code": CODE, "detail": _line(240), "source": Text("exact", 160)},
-    "Assumption": {"id": ID, "text": _line(240), "validate_with": _line(300), "source": Text("exact", 160)},
+    "Risk": {"id": ID, "code": CODE, "detail": _line(240), "source": Text("exact", 160), "from_packet": HASH},
+    "Assumption": {
+        "id": ID, "text": _line(240), "validate_with": _line(300), "source": Text("exact", 160), "from_packet": HASH,
+    },
     "Question": {
         "id": ID, "question": _line(300), "default": _line(200), "why": _line(200), "options": _line(80),
         "blocks": _line(64), "source": Text("exact", 160), "from_packet": HASH,

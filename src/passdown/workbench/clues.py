@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from passdown.model.workbench import ClueRow
 from passdown.workbench.document import Notes
-from passdown.workbench.entries import entries_of
+from passdown.workbench.entries import author_of, entries_of
 from passdown.workbench.shapes import flag, text_of, texts_of
 
 PREFIX = "C-"
@@ -18,6 +18,7 @@ def read_clues(data: bytes, notes: Notes) -> tuple[ClueRow, ...]:
             text=text_of(entry.record, "text", notes),
             anchors=texts_of(entry.record, "anchors", notes),
             tags=texts_of(entry.record, "tags", notes),
+            by=author_of(entry, "by", "clues", notes),
             pinned=bool(flag(entry.record, "pinned", notes)),
             withdrawn=bool(flag(entry.record, "withdrawn", notes)),
             line=entry.line,

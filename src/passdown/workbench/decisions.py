@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, cast
 
 from passdown.model.workbench import DecisionRow
 from passdown.workbench.document import Notes
-from passdown.workbench.entries import choice_of, entries_of
-from passdown.workbench.shapes import text_of, texts_of
+from passdown.workbench.entries import Entry, choice_of
+from passdown.workbench.shapes import flag, text_of, texts_of
 
 PREFIX = "D-"
 
+NOTED = ("assumption", "risk", "attempt", "next")
+"""The other kinds of rows in the same file; `workbench.notes` reads them."""
 
-def read_decisions(data: bytes, notes: Notes) -> tuple[DecisionRow, ...]:
-    """Return the decisions in order of first appearance, each as its newest row leaves it."""
+
+def decision_rows(entries: Iterable[Entry], notes: Notes) -> tuple[DecisionRow, ...]:
+    """Return the decisions among the entries of decisions.jsonl, in their order."""
     rows: list[DecisionRow] = []
-    for entry in entries_of(data, "decisions", PREFIX, "choice", notes):
-        kind = choice_of(entry, "kind", ("decision", "preference"), "decisions", notes)
+    for entry in entries:
+        kind = choice_of(entry, "kind", ("decision", "preference", *NOTED), "decisions", notes)
+        if kind in NOTED:
+            continue
         by = choice_of(entry, "by", ("agent", "human"), "decisions", notes)
         state = choice_of(entry, "state", ("made", "assumed", "withdrawn"), "decisions", notes)
         rows.append(
@@ -29,6 +35,7 @@ def read_decisions(data: bytes, notes: Notes) -> tuple[DecisionRow, ...]:
                 by=cast("Literal['human', 'agent']", by),
                 anchor=text_of(entry.record, "anchor", notes),
                 state=cast("Literal['made', 'assumed', 'withdrawn']", state),
+                pinned=bool(flag(entry.record, "pinned", notes)),
                 line=entry.line,
             )
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from passdown.model.identifier import content_id
 from passdown.model.pattern import lazy_pattern
-from passdown.workbench.document import Notes
+from passdown.model.workbench import Author
+from passdown.workbench.document import Notes, quoted
 from passdown.workbench.rows import rows_of
 from passdown.workbench.shapes import clean
 
@@ -22,22 +24,30 @@ class Entry:
         self.record = record
 
 
-def entries_of(data: bytes, role: str, prefix: str, text_field: str, notes: Notes) -> list[Entry]:
+def entries_of(
+    data: bytes, role: str, prefix: str | Callable[[dict[str, Any]], str], text_field: str, notes: Notes
+) -> list[Entry]:
     """Return the entries in order of first appearance. A row without an id gets one from its text.
+
+    The text may also stand under `text`. `prefix` begins an id made here; a function chooses it for each row.
 
     A row with neither, or one that amends an id that was never given a text, is reported and left out; unless it closes
     that id, which an earlier packet may still carry: it is kept, without a text.
     """
     entries: dict[str, Entry] = {}
     for row in rows_of(data, role, notes):
-        name, text = row.record.get("id"), row.record.get(text_field)
+        record = row.record
+        if text_field not in record and "text" in record:
+            record = {**record, text_field: record["text"]}
+        name, text = record.get("id"), record.get(text_field)
         if not isinstance(name, str) or not _ID.fullmatch(name):
-            name = content_id(prefix, clean(text)) if isinstance(text, str) and text.strip() else ""
+            start = prefix if isinstance(prefix, str) else prefix(record)
+            name = content_id(start, clean(text)) if isinstance(text, str) and text.strip() else ""
         earlier = entries.get(name)
-        if not name or (earlier is None and not (isinstance(text, str) and text.strip()) and not _closes(row.record)):
+        if not name or (earlier is None and not (isinstance(text, str) and text.strip()) and not _closes(record)):
             notes.warn(f"{role}.no_text", f"line {row.line} has no {text_field} and is left out", offset=row.offset)
             continue
-        merged = {**earlier.record, **row.record} if earlier else row.record
+        merged = {**earlier.record, **record} if earlier else record
         if earlier and not (isinstance(text, str) and text.strip()):
             merged[text_field] = earlier.record[text_field]
         entries[name] = Entry(name, row.line, merged)
@@ -58,3 +68,17 @@ def choice_of(entry: Entry, name: str, allowed: tuple[str, ...], role: str, note
     if value is not None:
         notes.warn(f"{role}.unknown_{name}", f"line {entry.line}: {name} must be one of {', '.join(allowed)}")
     return allowed[0]
+
+
+def author_of(entry: Entry, name: str, role: str, notes: Notes) -> Author:
+    """Return who a field names, `human` or `agent`; empty when it is absent, or (reported) anything else."""
+    value = entry.record.get(name)
+    match value:
+        case "human":
+            return "human"
+        case "agent":
+            return "agent"
+        case None | "":
+            return ""
+    notes.warn(f"{role}.unknown_{name}", f"line {entry.line}: {name} must be human or agent, but is {quoted(value)}")
+    return ""

@@ -13,7 +13,6 @@ from passdown.workbench.board import read_board
 from passdown.workbench.clues import read_clues
 from passdown.workbench.contract import is_contract, read_contract
 from passdown.workbench.coverage import read_coverage
-from passdown.workbench.decisions import read_decisions
 from passdown.workbench.diff_summary import read_diff_summary
 from passdown.workbench.document import MalformedError, Notes, decode_json, decode_text, quoted
 from passdown.workbench.features import read_features
@@ -33,6 +32,7 @@ from passdown.workbench.locate import (
     task_files,
     unknown_roles,
 )
+from passdown.workbench.notes import Log, read_log
 from passdown.workbench.overrides import read_overrides
 from passdown.workbench.questions import read_questions
 from passdown.workbench.review import read_review
@@ -132,9 +132,12 @@ class _Loader:
 
     def _notes_of_people(self) -> dict[str, Any]:
         """The append-only logs in which people and agents note what must not get lost."""
+        overrides = self._read("overrides", read_overrides) or ()
+        log = self._read("decisions", read_log) or Log()
         return {
-            "overrides": self._read("overrides", read_overrides) or (),
-            "decisions": self._read("decisions", read_decisions) or (),
+            "overrides": overrides,
+            "decisions": log.decisions,
+            "notes": log.notes,
             "questions": self._read("questions", read_questions) or (),
             "clues": self._read("clues", read_clues) or (),
         }

@@ -6,8 +6,8 @@ from typing import Literal, cast
 
 from passdown.model.workbench import QuestionRow
 from passdown.workbench.document import Notes, quoted
-from passdown.workbench.entries import Entry, choice_of, entries_of
-from passdown.workbench.shapes import integer, milliseconds, text_of, texts_of
+from passdown.workbench.entries import Entry, author_of, choice_of, entries_of
+from passdown.workbench.shapes import flag, integer, milliseconds, text_of, texts_of
 
 PREFIX = "Q-"
 
@@ -31,7 +31,10 @@ def read_questions(data: bytes, notes: Notes) -> tuple[QuestionRow, ...]:
                 authority=_score(entry, "authority", notes),
                 status=cast("Literal['open', 'answered', 'withdrawn']", status),
                 answer=text_of(record, "answer", notes),
+                answered_by=author_of(entry, "answered_by", "questions", notes),
                 asked_at=milliseconds(record.get("asked_at")),
+                by=author_of(entry, "by", "questions", notes),
+                pinned=bool(flag(record, "pinned", notes)),
                 line=entry.line,
             )
         )

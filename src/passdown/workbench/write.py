@@ -13,14 +13,15 @@ from passdown.config import Config
 from passdown.errors import UnsafeError, UsageError
 from passdown.io.files import join_inside, lock
 from passdown.model.identifier import content_id
-from passdown.model.workbench import ClueRow, DecisionRow, QuestionRow, Role
+from passdown.model.workbench import ClueRow, DecisionRow, NoteRow, QuestionRow, Role
 from passdown.workbench import clues, decisions, questions
 from passdown.workbench.locate import candidates, exists, own_output
+from passdown.workbench.notes import PREFIXES
 
 MAX_ROW = 16 << 10
 """Longest row that is written, in bytes."""
 
-AnyRow = DecisionRow | QuestionRow | ClueRow
+AnyRow = DecisionRow | NoteRow | QuestionRow | ClueRow
 
 
 def append_row(root: Path, config: Config, row: AnyRow, *, locked_by: Path | None = None) -> tuple[str, str]:
@@ -54,6 +55,8 @@ def append_row(root: Path, config: Config, row: AnyRow, *, locked_by: Path | Non
 def _kind(row: AnyRow) -> tuple[Role, str, str]:
     if isinstance(row, DecisionRow):
         return "decisions", decisions.PREFIX, row.choice
+    if isinstance(row, NoteRow):
+        return "decisions", PREFIXES[row.kind], row.text
     if isinstance(row, QuestionRow):
         return "questions", questions.PREFIX, row.question
     return "clues", clues.PREFIX, row.text
@@ -63,7 +66,15 @@ def _fields(row: AnyRow) -> dict[str, Any]:
     """Return the row's fields, with those written out whose default must be able to amend an earlier row."""
     fields: dict[str, Any] = msgspec.to_builtins(row)
     fields.pop("line", None)
-    always = {"decisions": ("kind", "by", "state"), "questions": ("status",), "clues": ("pinned", "withdrawn")}
+    if isinstance(row, NoteRow):
+        fields.pop("withdrawn", None)
+        state = "withdrawn" if row.withdrawn else "made"
+        severity = {"severity": row.severity} if row.kind == "risk" else {}
+        return severity | fields | {"pinned": row.pinned, "state": state}
+    always: dict[str, tuple[str, ...]] = {
+        "decisions": ("kind", "by", "state", "pinned"), "questions": ("status", "answer", "pinned"),
+        "clues": ("pinned", "withdrawn"),
+    }  # fmt: skip
     return {name: getattr(row, name) for name in always[_kind(row)[0]]} | fields
 
 
