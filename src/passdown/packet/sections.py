@@ -363,6 +363,11 @@ def receipts(packet: Packet, room: Room) -> list[str]:
     blocking = ", ".join(code(name, room.least(80)) for name in state.blocking[:5])
     parts.append(f"clean state: {blocking or '0 blocking'}" if state.checked else "clean state: not checked")
     lines = [" · ".join(parts)]
+    lines += [
+        f"Let pass ({inline(o.by or 'a person', room.least(80))}): {code(o.code, room.least(80))} "
+        f"({inline(o.reason, room.chars)})"
+        for o in packet.overrides[: room.items]
+    ]
     if packet.unknowns:
         lines.append(
             f"Not known: {', '.join(inline(name, room.least(40)) for name in packet.unknowns[: room.items + 4])}"
