@@ -14,7 +14,8 @@ from passdown.model.session import AnyEvent, SessionRef
 class Agent(NamedTuple):
     """One row: the agent's id, its name as people write it, and where it keeps its sessions.
 
-    `override` is the environment variable that moves `home` (a path relative to the user's home folder).
+    `override` is the environment variable that moves `home` (a path relative to the user's home folder), `resume` the
+    words before a session's id that open that session again, `own` the variable that names the session to its commands.
     """
 
     id: str
@@ -22,6 +23,8 @@ class Agent(NamedTuple):
     module: str
     override: str
     home: str
+    resume: tuple[str, ...] = ()
+    own: str = ""
 
 
 class Sessions(Protocol):
@@ -41,11 +44,14 @@ class Sessions(Protocol):
 
 
 AGENTS: tuple[Agent, ...] = (
-    Agent("claude_code", "Claude Code", "passdown.agents.claude_code.sessions", "CLAUDE_CONFIG_DIR", ".claude"),
-    Agent("codex", "Codex", "passdown.agents.codex.sessions", "CODEX_HOME", ".codex"),
-    Agent("opencode", "OpenCode", "passdown.agents.opencode.sessions", "", ".local/share/opencode"),
-    Agent("pi", "Pi", "passdown.agents.pi.sessions", "PI_CODING_AGENT_DIR", ".pi/agent"),
-)
+    Agent("claude_code", "Claude Code", "passdown.agents.claude_code.sessions", "CLAUDE_CONFIG_DIR", ".claude",
+          ("claude", "--resume"), "CLAUDE_CODE_SESSION_ID"),
+    Agent("codex", "Codex", "passdown.agents.codex.sessions", "CODEX_HOME", ".codex", ("codex", "resume"),
+          "CODEX_THREAD_ID"),
+    Agent("opencode", "OpenCode", "passdown.agents.opencode.sessions", "", ".local/share/opencode",
+          ("opencode", "--session")),
+    Agent("pi", "Pi", "passdown.agents.pi.sessions", "PI_CODING_AGENT_DIR", ".pi/agent", ("pi", "--session")),
+)  # fmt: skip
 
 
 def sessions_of(agent: Agent) -> Sessions:
