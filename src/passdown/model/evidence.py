@@ -1,6 +1,6 @@
 """Evidence: facts with provenance, gathered from sessions, workbench and git. The one input a packet is built from."""
 
-from __future__ import annotations
+# Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
 
 from typing import Literal
 

@@ -4,7 +4,7 @@ Integers and strings only, so that number formatting never matters. Everything b
 identity hash.
 """
 
-from __future__ import annotations
+# Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
 
 from typing import Any, Literal
 
@@ -84,6 +84,13 @@ SCHEMA_VERSION = 1
 SCHEMA_MINOR = 0
 
 
+class CommitLine(Struct, frozen=True, kw_only=True):
+    """A commit since the base, newest first."""
+
+    id: str
+    subject: str
+
+
 class GitFacts(Struct, frozen=True, kw_only=True):
     """Where the work stands in git. `branch` is None when HEAD is detached; ids are full; `head` is effective.
 
@@ -105,13 +112,6 @@ class GitFacts(Struct, frozen=True, kw_only=True):
     tree_fingerprint: str = ""
     check: list[Check] = field(default_factory=list)
     basis: Basis = "observed"
-
-
-class CommitLine(Struct, frozen=True, kw_only=True):
-    """A commit since the base, newest first."""
-
-    id: str
-    subject: str
 
 
 class PrereqArtifact(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -181,16 +181,6 @@ class CleanStateSummary(Struct, frozen=True, kw_only=True):
     warnings: list[str] = field(default_factory=list)
 
 
-class LocalOnly(Struct, frozen=True, kw_only=True):
-    """What another device lacks."""
-
-    stashes: list[StashLine] = field(default_factory=list)
-    unpushed: int | None = None
-    ignored_artifacts: list[str] = field(default_factory=list)
-    worktrees: list[WorktreeLine] = field(default_factory=list)
-    uncommitted: int = 0
-
-
 class StashLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A stash by object id."""
 
@@ -206,6 +196,16 @@ class WorktreeLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     branch: str = ""
     dirty: bool | None = None
+
+
+class LocalOnly(Struct, frozen=True, kw_only=True):
+    """What another device lacks."""
+
+    stashes: list[StashLine] = field(default_factory=list)
+    unpushed: int | None = None
+    ignored_artifacts: list[str] = field(default_factory=list)
+    worktrees: list[WorktreeLine] = field(default_factory=list)
+    uncommitted: int = 0
 
 
 class SourceLine(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -4,7 +4,7 @@ Every item says how it is known (`basis`) and, where that can be, how it is chec
 noted it, `pinned` that somebody marked it to be kept.
 """
 
-from __future__ import annotations
+# Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
 
 from typing import Literal
 

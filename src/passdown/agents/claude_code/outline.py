@@ -1,6 +1,6 @@
 """What the first and the last bytes of a log say of it: enough to list it, and to know which session it is."""
 
-from __future__ import annotations
+# Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
 
 import contextlib
 import io

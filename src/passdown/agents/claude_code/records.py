@@ -3,7 +3,7 @@
 The format is not published; the field names were read off real logs of versions 1.0.98 to 2.1.332.
 """
 
-from __future__ import annotations
+# Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
 
 import re
 from collections.abc import Iterator
@@ -78,7 +78,7 @@ class Progress(Struct, rename="camel", gc=False):
     """The payload of a `progress` row; an `agent_progress` holds a subagent's own row in `message`."""
 
     type: str = ""
-    message: Row | None = None
+    message: "Row | None" = None
     agent_id: str | None = None
 
 

@@ -5,7 +5,7 @@ is a turn: from a person's prompt up to the next one, when the session went on f
 decoded here; everything else is passed over by a search for bytes.
 """
 
-from __future__ import annotations
+# Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
 
 import io
 from bisect import bisect_right

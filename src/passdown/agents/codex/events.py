@@ -1,6 +1,6 @@
 """Events of a rollout, typed: what the program showed, among it what no response item tells."""
 
-from __future__ import annotations
+# Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
 
 from typing import Any
 
@@ -108,17 +108,17 @@ class PatchEnd(Struct, gc=False, tag_field="type", tag="patch_apply_end"):
     changes: dict[str, msgspec.Raw] | None = None
 
 
+class McpOk(Struct, gc=False):
+    """An answer of an MCP server, which may say that it is an error."""
+
+    is_error: bool | None = field(default=None, name="isError")
+
+
 class McpResult(Struct, gc=False):
     """Either `Ok` or `Err`, as Rust writes a result."""
 
     ok: McpOk | None = field(default=None, name="Ok")
     err: Any = field(default=None, name="Err")
-
-
-class McpOk(Struct, gc=False):
-    """An answer of an MCP server, which may say that it is an error."""
-
-    is_error: bool | None = field(default=None, name="isError")
 
 
 class McpEnd(Struct, gc=False, tag_field="type", tag="mcp_tool_call_end"):

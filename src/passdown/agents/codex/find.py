@@ -1,6 +1,6 @@
 """Discovery: what the head and the tail of each rollout say."""
 
-from __future__ import annotations
+# Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
 
 from collections.abc import Iterator
 from datetime import UTC, datetime

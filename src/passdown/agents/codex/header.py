@@ -1,6 +1,6 @@
 """The header of a rollout, typed: all that discovery needs."""
 
-from __future__ import annotations
+# Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
 
 from typing import Any
 

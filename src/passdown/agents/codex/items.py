@@ -1,6 +1,6 @@
 """Response items of a rollout, typed: what the model was sent and what it answered."""
 
-from __future__ import annotations
+# Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
 
 from typing import Any
 

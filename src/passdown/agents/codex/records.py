@@ -3,7 +3,7 @@
 Source: `codex-rs/protocol` and `codex-rs/rollout` of openai/codex, and rollouts written by 0.50 to 0.171.
 """
 
-from __future__ import annotations
+# Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
 
 from typing import Any
 

@@ -4,7 +4,7 @@ Only the fields that are used are named: the decoder passes over everything else
 because a session is what its writer made of it, not what its documentation says.
 """
 
-from __future__ import annotations
+# Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
 
 import re
 from datetime import UTC, datetime
@@ -87,18 +87,18 @@ class Header(Struct, rename="camel"):
     branched_from: str | None = None
 
 
-class Details(Struct, rename="camel"):
-    """What extensions add to a tool result: an exit code, a todo list."""
-
-    exit_code: Number = None
-    todos: list[Todo] | None = None
-
-
 class Todo(Struct):
     """One item of the todo extension."""
 
     text: str = ""
     done: bool = False
+
+
+class Details(Struct, rename="camel"):
+    """What extensions add to a tool result: an exit code, a todo list."""
+
+    exit_code: Number = None
+    todos: list[Todo] | None = None
 
 
 ENTRY = msgspec.json.Decoder(Entry)
