@@ -9,11 +9,12 @@ from msgspec import Struct
 from passdown.config import Config
 from passdown.errors import ConflictError, PassdownError, UsageError
 from passdown.handoff.place import branch_on_shelf
+from passdown.handoff.shelves import store_of
 from passdown.io.files import is_inside, join_inside, read_bounded
 from passdown.model.brief import Quote
 from passdown.model.finding import Finding
 from passdown.redact.neutralise import one_line
-from passdown.store.packets import PACKET_LIMIT, StoredPacket, active_packets, read_head, read_shelf, shelf
+from passdown.store.packets import PACKET_LIMIT, StoredPacket, active_packets, read_head
 from passdown.takeover.history import former_names
 
 _MARKDOWN_LIMIT = 1 << 20
@@ -53,10 +54,10 @@ class Shelf(Struct, frozen=True, kw_only=True):
 
 
 def open_shelf(root: Path, config: Config) -> Shelf:
-    """Read the project's shelf. Raises `UnsafeError` when it leads outside the repository."""
-    stored, findings = read_shelf(shelf(root, config))
+    """Read both shelves. Raises `UnsafeError` when it leads outside the repository."""
+    store = store_of(root, config)
     return Shelf(
-        root=root, config=config, branch=branch_on_shelf(root), stored=tuple(stored), findings=tuple(findings)
+        root=root, config=config, branch=branch_on_shelf(root), stored=store.packets, findings=store.findings
     )  # fmt: skip
 
 
@@ -104,7 +105,7 @@ def _active(here: Shelf) -> StoredPacket | None:
 def _read(here: Shelf, path: Path, packet_id: str, *, own_file: bool = False) -> Candidate:
     inside = is_inside(here.root, path)
     mirror = _text(join_inside(here.root, here.config.mirror)) if here.config.mirror and not own_file else None
-    successors = [stored.head.packet_id for stored in here.stored if stored.head.supersedes == packet_id]
+    successors = [stored.head.packet_id for stored in here.stored if packet_id in stored.head.replaces()]
     return Candidate(
         path=path,
         data=read_bounded(path, PACKET_LIMIT),

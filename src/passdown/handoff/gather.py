@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct, structs
@@ -12,6 +13,7 @@ from passdown.evidence.collect import collect_evidence
 from passdown.handoff.base import Anchor, anchor_for, rebase_anchor, takeover_on
 from passdown.handoff.options import Options
 from passdown.handoff.place import branch_on_shelf, find_root
+from passdown.handoff.shelves import store_of
 from passdown.io.files import read_bounded
 from passdown.model.evidence import Evidence, RepositoryFacts
 from passdown.model.finding import Finding
@@ -26,7 +28,7 @@ from passdown.repository.tracked import tracked_paths
 from passdown.sessions.discover import Discovery, find_sessions
 from passdown.sessions.read import agent_called, read_ref, refer_to_begun
 from passdown.sessions.select import Selection, select_sessions
-from passdown.store.packets import PACKET_LIMIT, StoredPacket, active_packets, own_paths, read_shelf, shelf
+from passdown.store.packets import PACKET_LIMIT, StoredPacket, heads, own_paths
 from passdown.workbench.load import load_workbench
 
 __all__ = ["Gathered", "Options", "branch_on_shelf", "find_root", "gather", "previous_packet"]
@@ -55,16 +57,16 @@ def gather(folder: Path, options: Options) -> Gathered:
     """
     root = find_root(folder)
     config = load_config(root)
-    stored, findings = read_shelf(shelf(root, config))
+    store = store_of(root, config)
     topic = options.topic or config.topic
-    previous = previous_packet(stored, branch_on_shelf(root), topic)
+    previous = previous_packet(store.packets, branch_on_shelf(root), topic)
     data = read_bounded(previous.path, PACKET_LIMIT) if previous else b""
     packet = decode_packet(data) if previous else None
     anchor = anchor_for(options.base or config.base, packet)
     repository = _snapshot(root, config, anchor)
     found = _find(repository, options)
     selection = _select(found, repository, options, None)
-    known = {item.head.packet_id for item in stored}
+    known = {item.head.packet_id for item in store.packets}
     taken = takeover_on(repository, branch_on_shelf(root), known, packet.topic if packet and topic else "")
     if moved := rebase_anchor(root, repository, anchor, packet, selection.primary, taken):
         anchor = moved
@@ -90,7 +92,7 @@ def gather(folder: Path, options: Options) -> Gathered:
         previous=packet,
         previous_path=previous.path if previous else None,
         previous_json=data,
-        findings=(*findings, *selection.findings),
+        findings=(*store.findings, *selection.findings),
     )
 
 
@@ -112,11 +114,14 @@ def _snapshot(root: Path, config: Config, anchor: Anchor) -> RepositoryFacts:
     )
 
 
-def previous_packet(stored: list[StoredPacket], branch: str | None, topic: str) -> StoredPacket | None:
-    """Return the packet this one would supersede: the branch's only active one (of the topic, when one is named)."""
+def previous_packet(stored: Sequence[StoredPacket], branch: str | None, topic: str) -> StoredPacket | None:
+    """Return the packet this one would supersede: the branch's active one (of the topic, when one is named).
+
+    Where several are active, the one whose evidence reaches furthest.
+    """
     slug = topic_slug(topic, Redactor(os.environ).text) if topic else None
-    active = active_packets(stored, branch, slug)
-    return active[-1] if active else None
+    active = heads(stored, branch, slug)
+    return max(active, key=lambda packet: (packet.head.as_of or "", packet.packet_id)) if active else None
 
 
 def _find(repository: RepositoryFacts, options: Options) -> Discovery:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from passdown.config import load_config
 from passdown.errors import FormatError, UnsafeError
 from passdown.handoff.place import find_root
+from passdown.handoff.shelves import store_of
 from passdown.io.files import read_bounded
 from passdown.model.brief import TakeoverReceipt
 from passdown.model.finding import Finding
@@ -17,7 +18,7 @@ from passdown.model.packet import Packet
 from passdown.packet.encode import decode_packet
 from passdown.redact.neutralise import one_line
 from passdown.repository.locate import read_layout
-from passdown.store.packets import PACKET_LIMIT, read_shelf, shelf
+from passdown.store.packets import PACKET_LIMIT
 from passdown.takeover.receipt import read_receipts
 
 
@@ -56,9 +57,10 @@ def read_log(folder: Path) -> Log:
     Raises `NoEvidenceError` outside a repository.
     """
     root = find_root(folder)
-    stored, findings = read_shelf(shelf(root, load_config(root)))
+    store = store_of(root, load_config(root))
     packets: list[Packet] = []
-    for item in stored:
+    findings = list(store.findings)
+    for item in store.packets:
         try:
             packets.append(decode_packet(read_bounded(item.path, PACKET_LIMIT)))
         except (FormatError, UnsafeError, OSError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,10 @@ from passdown.store.packets import (
     PACKET_LIMIT,
     StoredPacket,
     exclude_mirror,
-    read_shelf,
+    read_store,
     remove_leftovers,
     shelf,
+    shelves,
 )
 
 
@@ -65,9 +67,10 @@ def publish(drafted: Draft) -> Wrapped:
     gathered, packet = drafted.gathered, drafted.packet
     root, config = gathered.root, gathered.config
     with lock(Path(gathered.repository.common_dir) / "passdown" / "lock"):
-        stored, _ = read_shelf(shelf(root, config))
+        store = read_store(shelves(root, Path(gathered.repository.common_dir), config))
+        stored = store.packets
         _require_unchanged(gathered, stored)
-        remove_leftovers(shelf(root, config))
+        remove_leftovers(store)
         folder = drafted.same_as.parent if drafted.same_as else _free_folder(shelf(root, config), packet.session_id)
         files = [(folder / "handoff.json", drafted.json), (folder / "handoff.md", drafted.markdown.encode())]
         replaced = {packet.supersedes, *(other.head.supersedes for other in stored)} - {packet.packet_id}
@@ -91,7 +94,7 @@ def publish(drafted: Draft) -> Wrapped:
     )
 
 
-def _require_unchanged(gathered: Gathered, stored: list[StoredPacket]) -> None:
+def _require_unchanged(gathered: Gathered, stored: Sequence[StoredPacket]) -> None:
     now = previous_packet(stored, branch_on_shelf(gathered.root), gathered.topic)
     before = gathered.previous.packet_id if gathered.previous else None
     if (now.path if now else None, now.head.packet_id if now else None) != (gathered.previous_path, before):

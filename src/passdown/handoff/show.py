@@ -9,11 +9,12 @@ from msgspec import Struct
 from passdown.config import load_config
 from passdown.errors import ConflictError, NoEvidenceError, UsageError
 from passdown.handoff.gather import branch_on_shelf, find_root
+from passdown.handoff.shelves import store_of
 from passdown.io.files import read_bounded
 from passdown.model.packet import Packet
 from passdown.packet.encode import decode_packet
 from passdown.redact.neutralise import one_line
-from passdown.store.packets import PACKET_LIMIT, active_packets, read_shelf, shelf
+from passdown.store.packets import PACKET_LIMIT, active_packets
 
 
 class FoundPacket(Struct, frozen=True, kw_only=True):
@@ -34,7 +35,7 @@ def find_packet(folder: Path, name: str = "") -> FoundPacket:
         return FoundPacket(packet=decode_packet(read_bounded(path, PACKET_LIMIT)), path=path)
     root = find_root(folder)
     config = load_config(root)
-    packets, _ = read_shelf(shelf(root, config))
+    packets = list(store_of(root, config).packets)
     if name:
         if "/" in name or name.endswith(".json"):
             raise UsageError("there is no such file", where=one_line(name, 200), next_step="Name a handoff.json.")

@@ -1,0 +1,62 @@
+"""Archiving: small files beside a packet, named by their content, only ever added.
+
+The n-th turn of a packet writes `archive-<n>-<hash>.json`; an odd turn archives it, an even one takes that back. The
+same turn has the same name and bytes on every device, and nothing is ever changed or removed, so that git merges them
+by itself in any order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from passdown.errors import PassdownError
+from passdown.io.files import read_bounded
+from passdown.model.pattern import lazy_pattern
+
+_NAME = lazy_pattern(r"archive-([1-9][0-9]{0,5})-[0-9a-f]{16}\.json")
+_LIMIT = 1 << 10
+
+
+def is_marker(name: str) -> bool:
+    """Say whether a file's name is that of an archive marker."""
+    return _NAME.fullmatch(name) is not None
+
+
+def marker(packet_id: str, turn: int) -> tuple[str, bytes]:
+    """Return the name and the bytes of a packet's marker for a turn."""
+    state = "archived" if turn % 2 else "not archived"
+    content = {"packet_id": packet_id, "schema_version": 1, "state": state, "turn": turn}
+    data = msgspec.json.format(msgspec.json.encode(content, order="sorted"), indent=2) + b"\n"
+    return f"archive-{turn}-{hashlib.sha256(data).hexdigest()[:16]}.json", data
+
+
+def last_turn(packet_id: str, markers: Iterable[Path]) -> int:
+    """Return the last turn among the markers of a packet that are what their names say, 0 for none."""
+    return max((turn for path in markers if (turn := _turn(packet_id, path))), default=0)
+
+
+def is_archived(packet_id: str, markers: Iterable[Path]) -> bool:
+    """Say whether a packet is archived, given the marker files beside it."""
+    return last_turn(packet_id, markers) % 2 == 1
+
+
+def markers_in(folder: Path) -> list[Path]:
+    """Return the marker files in a packet's folder."""
+    return [path for path in folder.glob("archive-*.json") if is_marker(path.name)]
+
+
+def _turn(packet_id: str, path: Path) -> int:
+    named = _NAME.fullmatch(path.name)
+    if named is None:
+        return 0
+    turn = int(named[1])
+    try:
+        data = read_bounded(path, _LIMIT)
+    except (PassdownError, OSError):
+        return 0
+    # A checkout may have turned the line ends.
+    return turn if (path.name, data.replace(b"\r\n", b"\n")) == marker(packet_id, turn) else 0
