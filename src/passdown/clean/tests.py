@@ -135,6 +135,7 @@ def _said(situation: Situation) -> Iterator[str]:
     yield from (f"{row.question} {row.why}" for row in workbench.questions if row.status == "open")
     yield from (f"{row.choice} {row.why}" for row in workbench.decisions if row.state != "withdrawn")
     yield from (row.text for row in workbench.clues if not row.withdrawn)
+    yield from (f"{row.text} {row.why}" for row in workbench.notes if not row.withdrawn)
     yield from (row.agent_note for row in workbench.feedback or ())
     yield from (task.goal for task in (*workbench.tasks, *workbench.features) if task.status != "done")
     yield from (directive.text for directive in situation.evidence.directives)

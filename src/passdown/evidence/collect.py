@@ -45,6 +45,7 @@ def _begun(ref: SessionRef) -> int:
 
 def _evidence(stages: Stages, sessions: tuple[SessionUse, ...]) -> Evidence:
     stages.seen_at(stages.repository.head_at)
+    stages.seen_at(_last_noted(stages))
     words, workbench = stages.words, stages.workbench
     touches = stages.touches.finish()
     evidence = Evidence(
@@ -69,6 +70,13 @@ def _evidence(stages: Stages, sessions: tuple[SessionUse, ...]) -> Evidence:
         as_of=stages.as_of,
     )
     return structs.replace(evidence, omitted=_omitted(stages))
+
+
+def _last_noted(stages: Stages) -> int | None:
+    """Return when the newest next step was noted, rounded up to the second in which a packet can say it."""
+    steps = [row.at for row in stages.workbench.notes if row.kind == "next" and not row.withdrawn]
+    times = [-(-at // 1000) * 1000 for at in steps if at is not None and stages.counts(at)]
+    return max(times, default=None)
 
 
 def _omitted(stages: Stages) -> dict[str, int]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from passdown.model.finding import Finding
 from passdown.model.identifier import normalize_text
 from passdown.model.packet import Assumption
 from passdown.model.workbench import AssumptionScore, Review, ReviewDimension
 from passdown.packet.caps import first
 from passdown.packet.context import Context
+from passdown.packet.noted import noted_assumptions
 from passdown.packet.outcome import is_stale
 
 DIMENSION = "assumptions"
@@ -16,23 +19,32 @@ DIMENSION = "assumptions"
 def list_assumptions(context: Context) -> tuple[list[Assumption], int, int]:
     """Return the assumptions to validate, how many are left out, and how many were scored only as a whole.
 
-    Included is what has no score or one of at most 1. Scores come from the review's items by assumption, else from
-    the dimension's own score (which strict mode ignores); a review of another tree counts as no review.
+    Included is what has no score or one of at most 1. Scores come from the review's items by assumption and from
+    scores that were noted (the lowest counts), else from the dimension's own score (which strict mode ignores); a
+    review of another tree counts as no review.
     """
-    state = context.evidence.workbench.state
-    texts: dict[str, str] = {}
-    for text in state.assumptions if state else ():
-        if key := normalize_text(text):
-            texts.setdefault(key, text)
     review = _fresh_review(context)
     items = _items(review)
     dimension = _dimension(review)
-    judged = [_judge(context, key, text, items, dimension) for key, text in texts.items()]
+    judged = [_judge(context, key, *found, items, dimension) for key, found in _recorded(context).items()]
     listed = [a for a in judged if a.score is None or a.score <= 1]
     listed.sort(key=lambda a: {0: 0, None: 1, 1: 2}[a.score])
     kept, left = first(listed, "assumptions_to_validate")
     whole = sum(a.score_basis == "dimension" and (a.score or 0) > 1 for a in judged)
     return kept, left, whole
+
+
+def _recorded(context: Context) -> dict[str, tuple[Assumption, int | None]]:
+    """Return the state's assumptions, then the noted ones, each text once, with the score that was noted for it."""
+    state = context.evidence.workbench.state
+    source = context.artifact("state") or "agent_state.json"
+    found: dict[str, tuple[Assumption, int | None]] = {}
+    for text in state.assumptions if state else ():
+        if key := normalize_text(text):
+            found.setdefault(key, (Assumption(id=context.id("A-", text), text=text, source=source), None))
+    for assumption, score in noted_assumptions(context):
+        found[normalize_text(assumption.text)] = assumption, score
+    return found
 
 
 def bad_scores(context: Context) -> list[Finding]:
@@ -64,32 +76,24 @@ def _items(review: Review | None) -> tuple[AssumptionScore, ...]:
 
 
 def _judge(
-    context: Context, key: str, text: str, items: tuple[AssumptionScore, ...], dimension: ReviewDimension | None
+    context: Context,
+    key: str,
+    assumption: Assumption,
+    noted: int | None,
+    items: tuple[AssumptionScore, ...],
+    dimension: ReviewDimension | None,
 ) -> Assumption:
-    name = context.id("A-", text)
-    assumption = Assumption(
-        id=name,
-        text=text,
-        validate_with=_command(context, text),
-        source=context.artifact("state") or "agent_state.json",
-    )
-    if items:
-        scores = [i.score for i in items if (i.id == name or normalize_text(i.text) == key) and i.score is not None]
-        return _scored(assumption, min(scores), "item") if scores else assumption
-    if dimension is not None and dimension.score is not None and not context.strict_assumptions:
-        return _scored(assumption, dimension.score, "dimension")
+    if assumption.validate_with is None:
+        assumption = structs.replace(assumption, validate_with=_command(context, assumption.text))
+    ids = {assumption.id, context.id("A-", assumption.text)}
+    scores = [i.score for i in items if (i.id in ids or normalize_text(i.text) == key) and i.score is not None]
+    if noted is not None:
+        scores.append(noted)
+    if scores:
+        return structs.replace(assumption, score=min(scores), score_basis="item")
+    if not items and dimension is not None and dimension.score is not None and not context.strict_assumptions:
+        return structs.replace(assumption, score=dimension.score, score_basis="dimension")
     return assumption
-
-
-def _scored(assumption: Assumption, score: int, basis: str) -> Assumption:
-    return Assumption(
-        id=assumption.id,
-        text=assumption.text,
-        score=score,
-        score_basis="item" if basis == "item" else "dimension",
-        validate_with=assumption.validate_with,
-        source=assumption.source,
-    )
 
 
 def _command(context: Context, text: str) -> str | None:

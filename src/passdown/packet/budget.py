@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from passdown.model.packet import Packet
+from passdown.packet.caps import is_pinned
 from passdown.packet.changed import by_folder
 from passdown.packet.encode import encode_packet
 
@@ -69,13 +70,23 @@ def _drop_feedback(kinds: tuple[str, ...]) -> Step:
     return step
 
 
-def _drop(field: str, keep: int, droppable: Callable[[Any], bool] = lambda _: True, *, oldest: bool = False) -> Step:
-    """Drop one by one what may go, from the end (or the oldest first), down to `keep` items."""
+def _drop(
+    field: str,
+    keep: int,
+    droppable: Callable[[Any], bool] = lambda _: True,
+    *,
+    oldest: bool = False,
+    pinned: bool = False,
+) -> Step:
+    """Drop one by one what may go, from the end (or the oldest first), down to `keep` items.
+
+    What somebody pinned stays, unless `pinned` says that nothing else is left to drop.
+    """
 
     def step(packet: Packet) -> Iterator[Packet]:
         while len(getattr(packet, field)) > keep:
             items = list(getattr(packet, field))
-            places = [at for at, item in enumerate(items) if droppable(item)]
+            places = [at for at, item in enumerate(items) if droppable(item) and (pinned or not is_pinned(item))]
             if not places:
                 return
             del items[places[0] if oldest else places[-1]]
@@ -197,10 +208,12 @@ _PROSE_FIELDS = (
 )
 _PROSE = frozenset(_PROSE_FIELDS.split())
 
+_PINNABLE = ("failed_attempts", "assumptions_to_validate", "clues", "decisions", "preferences")
+
 _STEPS: tuple[Step, ...] = (
     _feedback_output,
     _drop_feedback(("resolved",)),
-    _drop("clues", 0, lambda clue: not clue.pinned),
+    _drop("clues", 0),
     _drop("completed", 5),
     _drop("commands_run", 8),
     _changed_files(40),
@@ -242,4 +255,7 @@ _STEPS: tuple[Step, ...] = (
     _drop("blockers", 0),
     _drop("settle_first", 0),
     _drop("questions_for_human", 0, lambda question: question.severity != "block"),
+    *(_drop(name, 0, pinned=True, oldest=True) for name in _PINNABLE),
+    _drop("open_risks", 0, lambda risk: risk.severity != "block", pinned=True),
+    _drop("questions_for_human", 0, lambda question: question.severity != "block", pinned=True),
 )

@@ -122,12 +122,25 @@ MAPS: dict[str, int] = {"omitted": 40, "redactions": 40, "changed_elsewhere": 20
 
 
 def first(items: list[T], name: str) -> tuple[list[T], int]:
-    """Return the first items that the list has room for, and how many are left out."""
-    cap = LISTS[name]
-    return items[:cap], max(0, len(items) - cap)
+    """Return the first items that the list has room for, pinned ones before all others, and how many are left out."""
+    kept = keep(items, LISTS[name])
+    return kept, len(items) - len(kept)
 
 
 def last(items: list[T], name: str) -> tuple[list[T], int]:
-    """Return the last items that the list has room for, and how many are left out."""
-    cap = LISTS[name]
-    return items[-cap:], max(0, len(items) - cap)
+    """Return the last items that the list has room for, pinned ones before all others, and how many are left out."""
+    kept = keep(items, LISTS[name], newest=True)
+    return kept, len(items) - len(kept)
+
+
+def keep(items: list[T], cap: int, *, newest: bool = False) -> list[T]:
+    """Return at most `cap` items in their order: the pinned ones, then the first (or the newest) of the others."""
+    if len(items) <= cap:
+        return items
+    rank = sorted(range(len(items)), key=lambda at: (not is_pinned(items[at]), -at if newest else at))
+    return [items[at] for at in sorted(rank[:cap])]
+
+
+def is_pinned(item: object) -> bool:
+    """Say whether somebody marked an item to be kept."""
+    return getattr(item, "pinned", False) is True

@@ -6,11 +6,23 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from passdown.model.packet import Clue, Decision, Packet, Preference, Question, RemainingItem
-from passdown.packet.caps import LISTS
+from passdown.model.packet import (
+    Assumption,
+    Clue,
+    Decision,
+    FailedAttempt,
+    Packet,
+    Preference,
+    Question,
+    RemainingItem,
+    Risk,
+)
+from passdown.packet.caps import LISTS, keep
 from passdown.packet.context import Context
 
-_Carried = TypeVar("_Carried", bound=Clue | Decision | Preference | Question | RemainingItem)
+_Carried = TypeVar(
+    "_Carried", bound=Assumption | Clue | Decision | FailedAttempt | Preference | Question | RemainingItem | Risk
+)
 
 _ARTIFACT_ROLES = {
     "questions": "questions", "state": "state", "contract": "contract", "overrides": "overrides",
@@ -27,7 +39,7 @@ def fill_with(own: list[_Carried], carried: list[_Carried], name: str) -> list[_
     present = {item.id for item in own}
     others = [item for item in carried if item.id not in present]
     room = LISTS[name] - len(own)
-    return [*(others[-room:] if room > 0 else []), *own]
+    return [*(keep(others, room, newest=True) if room > 0 else []), *own]
 
 
 def _handed_on(item: _Carried, previous: Packet) -> _Carried:
@@ -72,6 +84,29 @@ def carried_clues(context: Context) -> list[Clue]:
     return [
         _handed_on(clue, context.previous) for clue in context.previous.clues if clue.pinned and clue.id not in known
     ]
+
+
+def carried_risks(context: Context) -> list[Risk]:
+    """Return the previous packet's pinned risks that the notes here say nothing of."""
+    return _pinned(context, context.previous.open_risks if context.previous else [], "R-")
+
+
+def carried_attempts(context: Context) -> list[FailedAttempt]:
+    """Return the previous packet's pinned attempts that the notes here say nothing of."""
+    return _pinned(context, context.previous.failed_attempts if context.previous else [], "F-")
+
+
+def carried_assumptions(context: Context) -> list[Assumption]:
+    """Return the previous packet's pinned assumptions that the notes here say nothing of."""
+    return _pinned(context, context.previous.assumptions_to_validate if context.previous else [], "A-")
+
+
+def _pinned(context: Context, items: list[_Carried], prefix: str) -> list[_Carried]:
+    previous = context.previous
+    if previous is None:
+        return []
+    known = {context.name(prefix, row.id, row.text) for row in context.evidence.workbench.notes}
+    return [_handed_on(item, previous) for item in items if getattr(item, "pinned", False) and item.id not in known]
 
 
 def carried_questions(context: Context) -> list[Question]:

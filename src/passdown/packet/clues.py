@@ -27,14 +27,14 @@ def list_clues(context: Context) -> tuple[list[Clue], int]:
 def _clue(context: Context, row: ClueRow) -> Clue:
     anchors = list(row.anchors)
     return Clue(
-        id=context.name("K-", row.id, row.text), text=row.text, anchors=anchors, tags=list(row.tags), pinned=row.pinned,
-        broken=_broken(context, anchors),
+        id=context.name("K-", row.id, row.text), text=row.text, anchors=anchors, tags=list(row.tags), by=row.by,
+        pinned=row.pinned, broken=_broken(context, anchors),
     )  # fmt: skip
 
 
 def _again(context: Context, clue: Clue) -> Clue:
     return Clue(
-        id=clue.id, text=clue.text, anchors=clue.anchors, tags=clue.tags, pinned=True,
+        id=clue.id, text=clue.text, anchors=clue.anchors, tags=clue.tags, by=clue.by, pinned=True,
         broken=_broken(context, clue.anchors), from_packet=clue.from_packet,
     )  # fmt: skip
 

@@ -37,7 +37,7 @@ def list_preferences(context: Context) -> tuple[list[Preference], int]:
     """Return the standing wishes, oldest first, and how many are left out."""
     rows = {row.id: row for row in context.evidence.workbench.decisions if row.kind == "preference"}
     wishes = [
-        Preference(id=context.name("P-", row.id, row.choice), text=row.choice, by=row.by)
+        Preference(id=context.name("P-", row.id, row.choice), text=row.choice, by=row.by, pinned=row.pinned)
         for row in rows.values()
         if row.state != "withdrawn"
     ]
@@ -53,6 +53,7 @@ def _row(context: Context, row: DecisionRow) -> Decision:
         rejected=list(row.rejected),
         by=row.by,
         anchor=row.anchor,
+        pinned=row.pinned,
         state="assumed" if row.state == "assumed" else "made",
     )
 
@@ -65,7 +66,7 @@ def _answer(context: Context, row: QuestionRow) -> Decision:
     asked = row.question or next((question.question for question in carried if question.id == name), "")
     return Decision(
         id=f"D-{name}", choice=f"{asked} — {answer}" if asked else answer, why=row.why.strip() or NO_REASON,
-        rejected=rejected, by="human", anchor=name,
+        rejected=rejected, by=row.answered_by or "human", anchor=name, pinned=row.pinned,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from passdown.packet.brief import brief
 from passdown.packet.caps import LISTS
 from passdown.packet.context import Context
 from passdown.packet.looking import looks_around
+from passdown.packet.noted import noted_attempts
 from passdown.packet.runs import (
     acceptance_chains,
     ended,
@@ -28,7 +29,11 @@ _WEIGHT = {"test": 0, "build": 1, "lint": 2, "edit": 3, "vcs": 4, "other": 5, "s
 
 
 def list_failed(context: Context) -> tuple[list[FailedAttempt], int]:
-    """Return the failed attempts in log order and how many are left out. Unresolved ones have room first."""
+    """Return the failed attempts in log order, the noted ones last, and how many are left out.
+
+    Noted ones have room first, then what is unresolved.
+    """
+    noted, left = noted_attempts(context)
     accepted = acceptance_chains(context)
     chains = work_chains(context.evidence)
     ranks = log_ranks(context.evidence)
@@ -36,8 +41,10 @@ def list_failed(context: Context) -> tuple[list[FailedAttempt], int]:
     good = {at for at, chain in enumerate(failed) if not is_unresolved(chain) or made_good(chain, chains, ranks)}
     order = range(len(failed))
     weight = {at: (at in good, not is_acceptance(failed[at], accepted), _WEIGHT[failed[at].kind], -at) for at in order}
-    kept = sorted(sorted(order, key=weight.__getitem__)[: LISTS["failed_attempts"]])
-    return [_attempt(context, failed[at], resolved=at in good) for at in kept], len(failed) - len(kept)
+    room = max(0, LISTS["failed_attempts"] - len(noted))
+    kept = sorted(sorted(order, key=weight.__getitem__)[:room])
+    recorded = [_attempt(context, failed[at], resolved=at in good) for at in kept]
+    return [*recorded, *noted], left + len(failed) - len(kept)
 
 
 def _aside(chain: CommandChain) -> bool:

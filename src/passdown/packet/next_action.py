@@ -16,6 +16,7 @@ from passdown.packet.context import Context
 from passdown.packet.criteria import is_command
 from passdown.packet.goal import first_request, last_request, last_substance, wish_of
 from passdown.packet.irreversible import needs_a_human
+from passdown.packet.noted import noted_step
 from passdown.packet.paths import mentioned_paths
 from passdown.packet.questions import NEXT_ACTION
 from passdown.packet.runs import acceptance_chains, work_chains
@@ -37,7 +38,7 @@ def choose_next_action(
     risks: list[Risk],
     remaining: list[RemainingItem],
 ) -> NextAction:
-    """Return the next action: the given one, the state's, else the first that a rule derives.
+    """Return the next action: the given one, the newest noted one, the state's, else the first that a rule derives.
 
     Raises `NextActionError` when the given one is vague or ignores a question it waits for. When nothing is known, it
     is to look around; `require_step` refuses that for a final packet.
@@ -45,6 +46,10 @@ def choose_next_action(
     asked = next((q for q in questions if NEXT_ACTION in q.blocks), None)
     if given is not None:
         return _finish(context, _given(context, given, asked))
+    noted = noted_step(context)
+    if noted is not None and (asked is None or asked.id in noted.text):
+        action = _stated(context, noted.text, f"note:{context.name('N-', noted.id, noted.text)}", asked)
+        return _finish(context, structs.replace(action, by=noted.by))
     state = context.evidence.workbench.state
     stated = state.next_action if state else ""
     if stated.strip() and not refusal(context.mask(stated)) and (asked is None or asked.id in stated):

@@ -58,7 +58,7 @@ def enters(row: QuestionRow) -> bool:
         return False
     if row.irreversibility >= 2:
         return True
-    return bool(row.blocks) and (score(row) >= THRESHOLD or NEXT_ACTION in row.blocks)
+    return row.pinned or (bool(row.blocks) and (score(row) >= THRESHOLD or NEXT_ACTION in row.blocks))
 
 
 def list_questions(context: Context) -> list[Question]:
@@ -83,7 +83,9 @@ def trim_questions(questions: list[Question]) -> tuple[list[Question], int]:
 
     What cannot be taken back has room first (severity block), then the score decides.
     """
-    room = sorted(questions, key=lambda q: (q.severity != "block", -q.score, q.id))[: LISTS["questions_for_human"]]
+    room = sorted(questions, key=lambda q: (q.severity != "block", not q.pinned, -q.score, q.id))[
+        : LISTS["questions_for_human"]
+    ]
     kept = [question for question in questions if question in room]
     return kept, sum(not question.from_packet for question in questions if question not in room)
 
@@ -100,6 +102,8 @@ def _from_row(context: Context, row: QuestionRow) -> Question:
         severity=severity,
         score=score(row),
         source=context.artifact("questions") or "questions.jsonl",
+        by=row.by,
+        pinned=row.pinned,
     )
 
 

@@ -15,6 +15,7 @@ from passdown.packet.assumptions import bad_scores
 from passdown.packet.changed import claimed_but_unchanged
 from passdown.packet.context import Context
 from passdown.packet.git_facts import last_known_good
+from passdown.packet.noted import noted_risks, notes_of, source_of, step_refusal
 from passdown.packet.outcome import is_stale
 from passdown.packet.runs import acceptance_chains
 
@@ -45,6 +46,8 @@ def list_risks(context: Context, *, goal: str | None, blockers: list[Blocker], e
                 source=problem.source, basis=problem.basis,
             ),
         )  # fmt: skip
+    for risk in noted_risks(context):
+        found[risk.code, normalize_text(context.mask(risk.detail))] = risk
     return by_severity(found.values())
 
 
@@ -98,11 +101,15 @@ def _missing(context: Context) -> Iterator[Problem]:
     if context.acceptance and not context.evidence.chains and not workbench.feedback:
         detail = "there are acceptance criteria but no record of any command"
         yield Problem(code="feedback.missing", severity="block", detail=detail)
-    if workbench.state and not workbench.state.assumptions and context.evidence.repository.changes:
+    assumed = notes_of(context, "assumption") or (workbench.state and workbench.state.assumptions)
+    if workbench.state and not assumed and context.evidence.repository.changes:
         detail = "files changed but no assumption was recorded"
         yield Problem(
             code="assumptions.none_recorded", severity="warn", detail=detail, source=context.artifact("state")
         )
+    if refused := step_refusal(context):
+        detail = f"the noted next step was not taken over: {refused}"
+        yield Problem(code="next_action.vague", severity="warn", detail=detail, source=source_of(context))
     if context.governed and not workbench.router:
         yield Problem(code="router.missing", severity="warn", detail="there is no AGENTS.md or CLAUDE.md")
     if last_known_good(context)[0] is None:
