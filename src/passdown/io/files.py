@@ -7,6 +7,7 @@ import errno
 import fcntl
 import os
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -138,10 +139,11 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def lock(path: Path) -> Iterator[None]:
+def lock(path: Path, *, wait: float = 0.0) -> Iterator[None]:
     """Hold an exclusive lock on `path` (created when missing, mode 0600). The kernel frees it when the process dies.
 
-    Raises `ConflictError` at once when somebody else holds it, `UnsafeError` when `path` is a symlink.
+    Raises `ConflictError` when somebody else holds it for `wait` seconds, saying which process has had it for how long;
+    `UnsafeError` when `path` is a symlink.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -151,12 +153,38 @@ def lock(path: Path) -> Iterator[None]:
             raise UnsafeError("is a symlink; not locking it", where=str(path), next_step="Remove the link.") from error
         raise
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        if not _lock_within(descriptor, wait):
             raise ConflictError(
-                "another passdown is writing here", where=str(path), next_step="Wait for it to end and try again."
-            ) from error
+                f"another passdown{_holder(descriptor)} is writing here",
+                where=str(path),
+                next_step="Wait for it to end and try again.",
+            )
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         yield
     finally:
         os.close(descriptor)
+
+
+def _lock_within(descriptor: int, seconds: float) -> bool:
+    deadline, pause = time.monotonic() + seconds, 0.001
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(pause)
+            pause = min(pause * 2, 0.02)
+        else:
+            return True
+
+
+def _holder(descriptor: int) -> str:
+    """Return which process took the lock and how long ago, as far as its file says."""
+    try:
+        number = os.pread(descriptor, 32, 0).strip()
+        age = max(0, int(time.time() - os.fstat(descriptor).st_mtime))
+    except OSError:
+        return ""
+    return f" (process {number.decode()}, for {age} s)" if number.isdigit() else ""
