@@ -11,6 +11,7 @@ from passdown.errors import UnsafeError
 from passdown.io.files import open_regular
 from passdown.io.jsonl import CHUNK, read_lines
 from passdown.model.command import command_text
+from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import FeedbackRow
 from passdown.workbench.aliases import pick
 from passdown.workbench.document import MalformedError, Notes
@@ -27,6 +28,8 @@ MAX_TEXT = 8 << 20
 ROTATED = 5
 """How many rotated files there are, `.5` being the oldest."""
 
+_DIGESTS = ("tree", "content", "code", "content_after", "code_after", "head")
+_HEX = lazy_pattern(r"[0-9a-f]{40,64}")
 _HARMLESS = {"feedback.repaired_line", "feedback.bad_exit", "feedback.foreign_cwd"}
 
 
@@ -192,7 +195,16 @@ def _feedback_row(row: Row, path: str, base: int, cwd: str, troubles: Troubles) 
         task_id=_plain(record, "task_id"),
         session_id=_plain(record, "session_id"),
         path=path,
+        edited=max(0, integer(record.get("edited")) or 0),
+        worktree=_plain(record, "worktree")[:200],
+        branch=_plain(record, "branch")[:200],
+        **{name: _digest(record, name) for name in _DIGESTS},
     )
+
+
+def _digest(record: dict[str, Any], name: str) -> str:
+    value = record.get(name)
+    return value if isinstance(value, str) and _HEX.fullmatch(value) else ""
 
 
 def _plain(record: dict[str, Any], name: str) -> str:

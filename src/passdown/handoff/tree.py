@@ -1,0 +1,69 @@
+"""What lies in the working tree, as far as a measured result depends on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from passdown.config import Config
+from passdown.evidence.tests import is_relevant
+from passdown.repository.content import Counts, TreeState, read_tree
+from passdown.repository.own import OwnPaths
+from passdown.store.packets import own_paths
+from passdown.workbench.locate import NAMES
+
+_STAYS = frozenset({"router", "rules", "contract"})
+"""Roles whose files say what is to be done: a result does not outlive a change of them."""
+
+
+def here(root: Path, config: Config) -> TreeState:
+    """Read the working tree at `root`."""
+    return read_tree(root, own_paths(config))
+
+
+def hashes(state: TreeState, config: Config) -> tuple[str, str]:
+    """Return the hashes of the content and of the code: the files that tests may depend on.
+
+    Notes and reports about the work belong to neither, so that writing a report or committing it, or ticking off a
+    task, takes no result back; nor do passdown's own files.
+    """
+    counts = counting(config)
+    content, code = state.contents(counts, lambda path: is_relevant(path) and counts(path))
+    return content, code
+
+
+def counting(config: Config) -> Counts:
+    """Return whether a path is content: neither passdown's own nor a note or report about the work."""
+    own = OwnPaths.of(own_paths(config))
+    notes = _notes_pattern()
+    configured = {path for role, path in config.artifacts.items() if role not in _STAYS}
+    return _remembering(
+        lambda path: (
+            path not in configured
+            and not notes.fullmatch(path)
+            and not own.holds(path.encode("utf-8", "surrogateescape"))
+        )
+    )
+
+
+def _remembering(counts: Counts) -> Callable[[str], bool]:
+    known: dict[str, bool] = {}
+
+    def ask(path: str) -> bool:
+        if path not in known:
+            known[path] = counts(path)
+        return known[path]
+
+    return ask
+
+
+@cache
+def _notes_pattern() -> re.Pattern[str]:
+    names: list[str] = []
+    for role, places in NAMES.items():
+        if role not in _STAYS:
+            names += [*places.canonical, *places.root, *places.suffixed]
+    alternatives = "|".join(re.escape(name).replace(re.escape("{task}"), "[^/]+") for name in sorted(set(names)))
+    return re.compile(rf"(?:workdir/)?(?:{alternatives})(?:\.[1-9])?")
