@@ -23,6 +23,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     `artifacts` maps a workbench role to a path of its own, `test_command` is what proves the whole, `session_id` names
     the packet's folder, `branch` is the expected one, `ignore` holds globs of paths that never count.
 
+    `lease_minutes` is how long an agent that took a packet keeps its topic without a sign of life (0: not at all).
+
     For the clean-state check: `branch_pattern` is a glob in which `{task}` stands for the task's id, `topic_branches`
     says what work on the integration branch is, `allow` maps blocking codes to the reason why they may stand,
     `allow_files` holds globs of files that are no leftovers, `debug_names` calls that are debug prints here.
@@ -49,6 +51,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     strict_assumptions: bool = False
     require_verdict: bool = False
     heading_language: str = "en"
+    lease_minutes: int = 5
 
 
 def load_config(root: Path) -> Config:
