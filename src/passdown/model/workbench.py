@@ -166,6 +166,9 @@ class FeedbackRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One row of feedback_record.jsonl. `line` counts through the rotated files, oldest first, as one log.
 
     `exit_code` None means no result (timeout, missing binary), which is a failure. `cwd` is repository-relative.
+    The rest is what `passdown run` adds. `tree` is the fingerprint of the tree it ran on; `content` and `code` hash the
+    files as they lay there, all and those that tests may depend on; `..._after` as they lay behind it, when the run
+    itself changed them, `edited` of them having been there before. `worktree` is git's name of a linked worktree.
     """
 
     line: int
@@ -184,6 +187,23 @@ class FeedbackRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     task_id: str = ""
     session_id: str = ""
     path: str = ""
+    tree: str = ""
+    content: str = ""
+    code: str = ""
+    content_after: str = ""
+    code_after: str = ""
+    edited: int = 0
+    worktree: str = ""
+    branch: str = ""
+    head: str = ""
+
+    def contents(self) -> tuple[str, ...]:
+        """Return the hashes of the contents that this result speaks of: new files of its own making change nothing."""
+        return tuple(filter(None, (self.content, "" if self.edited else self.content_after)))
+
+    def codes(self) -> tuple[str, ...]:
+        """Return the same for the files that tests may depend on."""
+        return tuple(filter(None, (self.code, "" if self.edited else self.code_after)))
 
 
 class DecisionRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
