@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from passdown.evidence.answers import is_answer, search_paths
-from passdown.evidence.kinds import FILTERS, Look, look_at
-from passdown.evidence.output import any_line, bare_output, compiled, error_line
-from passdown.evidence.shell import Part, has_pipefail
+from passdown.evidence.kinds import Look, look_at
+from passdown.evidence.masking import is_masking
+from passdown.evidence.output import any_line, bare_output, clipped, compiled, error_line
+from passdown.evidence.shell import Part
 from passdown.model.session import Outcome
 
 Result = Literal["ok", "failed", "interrupted", "rejected", "timeout", "running", "unknown"]
@@ -22,6 +23,8 @@ class Verdict(NamedTuple):
     error_line: str
     masked: bool = False
 
+
+OK = Verdict("ok", False, "")
 
 _CANCELLED = r"(?:<tool_use_error>)?\s*(?:Sibling tool call errored|Cancelled: parallel tool call)"
 _ABORTED = r"(?i)(?:^|\n)\s*(?:Command aborted|User aborted the command|\[Request interrupted by user)"
@@ -61,8 +64,8 @@ _NOT_FOUND = (
     r"(?:command not found: \S+|\S+: (?:command )?not found)"
 )
 _SHELL_COMPLAINT = r"(?:fatal|error): |\S+: .*(?:No such file or directory|[Pp]ermission denied)\s*\Z"
+_READ_ERROR_WORDS = ("No such file", "s a directory", "denied")
 _READ_ERROR = r"^(?:cat|sed|head|tail|[ef]?grep|rg|awk|wc|nl|less): .*(?:No such file|[Ii]s a directory|denied)"
-_TRIVIAL = frozenset({"true", ":", "echo", "printf", "exit", "date", "pwd"})
 
 
 def judge(
@@ -73,9 +76,9 @@ def judge(
     `errors` is standard error where it was recorded apart from `text`.
     """
     if exit_code in (None, 0) and outcome == "ok":
-        if is_masking(parts) and hides_failure(parts, both := _both(bare_output(text), errors)):
-            return Verdict("failed", False, error_line(both), masked=True)
-        return Verdict("ok", False, "")
+        if is_masking(parts) and (hidden := _hidden_failure(parts, text, errors)):
+            return Verdict("failed", False, error_line(hidden), masked=True)
+        return OK
     if outcome in {"rejected", "running"}:
         return Verdict(outcome, False, "")
     output = bare_output(text)
@@ -118,35 +121,46 @@ def _both(output: str, errors: str) -> str:
     return f"{output}\n{errors}" if errors else output
 
 
-def is_masking(parts: Sequence[Part]) -> bool:
-    """Say whether the exit code is that of something else than the command meant: a filter, `|| true`, `; echo`."""
-    if len(parts) < 2:
-        return False
-    piped = not has_pipefail(list(parts))
-    for index, part in enumerate(parts[1:], 1):
-        program = look_at(part.text).program
-        if (part.before == "|" and piped and program in FILTERS) or (part.before == "||" and program in _TRIVIAL):
-            return True
-        if part.before == ";" and program in _TRIVIAL | FILTERS and index + 1 == len(parts):
-            return True
-    return False
+def _hidden_failure(parts: Sequence[Part], text: str, errors: str) -> str:
+    """Return the bare output of a command whose exit 0 hides a failure: it holds a failure's own words; else nothing.
 
-
-def hides_failure(parts: Sequence[Part], output: str) -> bool:
-    """Say whether exit 0 hides a failure: the output holds a failure's own words and the shell masks the exit code."""
-    if not is_masking(parts) or not output.strip():
-        return False
+    Only for parts that mask the exit code.
+    """
     heads = [look_at(part.text) for part in parts if part.before != "|"]
     checks = [look for look in heads if not look.reader and not _is_query(look)]
+    text = clipped(text)
+    if "\x1b" not in text and not _may_complain(checks, text) and not (errors and _may_complain(checks, errors)):
+        return ""  # quicker than taking the wrapping off
+    output = _both(bare_output(text), errors)
+    return output if output.strip() and _complains(heads, checks, output) else ""
+
+
+def _may_complain(checks: Sequence[Look], text: str) -> bool:
+    """Say whether a text holds any word without which no failure is found in it."""
+    if not checks:
+        return any(word in text for word in _READ_ERROR_WORDS)
+    return "not found" in text or any(
+        word in text
+        for look in checks
+        for word in (_GIT_WORDS if look.program in {"git", "gh"} else _FAILURE_WORDS if _counts(look) else ())
+    )
+
+
+def _complains(heads: Sequence[Look], checks: Sequence[Look], output: str) -> bool:
     if checks and _says_not_found(output):
         return True
     for look in checks:
         if look.program in {"git", "gh"}:
             if any_line(compiled(_GIT_FAILURE), _GIT_WORDS, output):
                 return True
-        elif (look.kind != "other" or _runs_code(look.program)) and _says_failure(output):
+        elif _counts(look) and _says_failure(output):
             return True
     return bool(heads) and not checks and _read_nothing(heads, output)
+
+
+def _counts(look: Look) -> bool:
+    """Say whether the failure words in a command's output are its own."""
+    return look.kind != "other" or _runs_code(look.program)
 
 
 def _is_query(look: Look) -> bool:
@@ -156,10 +170,13 @@ def _is_query(look: Look) -> bool:
 
 
 def _runs_code(program: str) -> bool:
-    return program in {
-        "npm", "pnpm", "yarn", "npx", "node", "bun", "deno", "tsx", "mise", "just", "task", "cargo", "go", "mix",
-        "ruby", "php", "java", "uv", "poetry", "hatch", "dotnet", "swift", "bash", "sh", "gradlew", "mvnw",
-    } or program.startswith("python")  # fmt: skip
+    return program in _CODE or program.startswith("python")
+
+
+_CODE = frozenset({
+    "npm", "pnpm", "yarn", "npx", "node", "bun", "deno", "tsx", "mise", "just", "task", "cargo", "go", "mix",
+    "ruby", "php", "java", "uv", "poetry", "hatch", "dotnet", "swift", "bash", "sh", "gradlew", "mvnw",
+})  # fmt: skip
 
 
 def _read_nothing(heads: Sequence[Look], output: str) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.evidence.kinds import FILTERS, Kind, look_at, program_of
+from passdown.evidence.masking import is_masking
 from passdown.evidence.places import Places
 from passdown.evidence.shell import Part, split_shell, split_words, unwrap_argv, without_redirections, words_in
 from passdown.model.command import MAX_TOKENISED, command_text, normalize_command
@@ -17,14 +19,19 @@ MAX_COMMAND = 1000
 """Characters of a command that are kept; identity looks at all of it."""
 MAX_TOKENS = 64
 MAX_CACHED = 2000
+MAX_REPEATED = 400
+"""Characters of a command that is worth remembering for long: longer ones are seldom run again."""
 
 _SETUP = lazy_pattern(r"^(?:export\s|set\s+[-+]|source\s|\.\s|unset\s|[A-Za-z_]\w*=\S*$|nvm use\b|pushd\s|shopt\s)")
 _CD = lazy_pattern(r"^(?:cd|pushd)\s+(?:--\s+)?(.+)$", re.DOTALL)
 _TRIVIAL = lazy_pattern(r"^(?:true|:|exit\b.*|echo\b.*|printf\b.*)$", re.DOTALL)
 
 
-class Identity(NamedTuple):
-    """What a run counts as. `key` is the chain's, `text` the command without `cd X &&` and output filters."""
+class Identity(Struct, frozen=True, gc=False):
+    """What a run counts as. `key` is the chain's, `text` the command without `cd X &&` and output filters.
+
+    `masking` says that the exit code may not be the command's own, `moves` that it may change the files of the tree.
+    """
 
     key: str
     text: str
@@ -33,17 +40,25 @@ class Identity(NamedTuple):
     kind: Kind
     own: bool
     parts: tuple[Part, ...]
+    masking: bool
+    moves: bool
 
 
-class _Parsed(NamedTuple):
-    """A shell text without the place it runs in. `moves` are the directories it changes to first."""
+class _Parsed(Struct, frozen=True, gc=False):
+    """A shell text without the place it runs in.
+
+    `folders` are the directories it changes to first, `name` is what makes it the same command as another.
+    """
 
     parts: tuple[Part, ...]
-    moves: tuple[str, ...]
+    folders: tuple[str, ...]
     bare: str
+    name: str
     tokens: tuple[str, ...]
     kind: Kind
     own: bool
+    masking: bool
+    moves: bool
 
 
 def identify(command: str, cwd: str, places: Places, argv: tuple[str, ...] = ()) -> Identity:
@@ -52,15 +67,16 @@ def identify(command: str, cwd: str, places: Places, argv: tuple[str, ...] = ())
     if argv:
         script = unwrap_argv(argv)
         text = command_text(list(argv)).strip() if script is None else script
-    parsed = _parsed_before(text) if len(text) <= MAX_CACHED else _parsed(text)
-    for target in parsed.moves:
+    parsed = (
+        _repeated(text) if len(text) <= MAX_REPEATED else _recent(text) if len(text) <= MAX_CACHED else _parsed(text)
+    )
+    for target in parsed.folders:
         cwd = places.absolute(target, cwd)
     where = places.folder(cwd)
-    parts, _, bare, tokens, kind, own = parsed
-    key = content_id("c-", where + "\x00" + "\x00".join(tokens))
-    if len(tokens) > MAX_TOKENS or len(text) > MAX_COMMAND // 4:
-        tokens = shorten_tokens(tokens)
-    return Identity(key, bare, where, tokens, kind, own, parts)
+    return Identity(
+        content_id("c-", f"{where}\x00{parsed.name}"), parsed.bare, where, parsed.tokens, parsed.kind, parsed.own,
+        parsed.parts, parsed.masking, parsed.moves,
+    )  # fmt: skip
 
 
 def _parsed(text: str) -> _Parsed:
@@ -72,7 +88,12 @@ def _parsed(text: str) -> _Parsed:
     bare = _joined(main) or text
     tokens = _tokens(main, bare)
     own = "passdown" in text and bool(main) and _is_own(look_at(main[0].text).words)
-    return _Parsed(tuple(parts[:64]), moves, shorten(bare), tokens, _kind(main), own)
+    kind = _kind(main)
+    changes = (len(parts) > 1 or kind not in _STILL) and any(look_at(part.text).moves for part in parts[:16])
+    return _Parsed(
+        tuple(parts[:64]), moves, shorten(bare), "\x00".join(tokens), shorten_tokens(tokens), kind, own,
+        is_masking(parts[:64]), changes,
+    )  # fmt: skip
 
 
 def _parsed_one(text: str, part: Part) -> _Parsed:
@@ -82,10 +103,13 @@ def _parsed_one(text: str, part: Part) -> _Parsed:
     words = words_in(bare)
     tokens = normalize_command([bare] if words is None else list(words))
     own = "passdown" in text and _is_own(look.words)
-    return _Parsed((part,), (), shorten(bare), tokens, look.kind, own)
+    changes = look.moves and look.kind not in _STILL
+    name = "\x00".join(tokens)
+    return _Parsed((part,), (), shorten(bare), name, shorten_tokens(tokens), look.kind, own, False, changes)
 
 
-_parsed_before = lru_cache(maxsize=256)(_parsed)
+_recent = lru_cache(maxsize=256)(_parsed)
+_repeated = lru_cache(maxsize=2048)(_parsed)
 
 
 def _tokens(main: list[Part], bare: str) -> tuple[str, ...]:
@@ -162,6 +186,8 @@ def _joined(parts: list[Part]) -> str:
     return "".join(pieces)
 
 
+_STILL: frozenset[Kind] = frozenset({"search", "test", "build", "other"})
+"""Kinds of a single command that leave the files of the tree as they are."""
 _ORDER: dict[Kind, int] = {"test": 0, "build": 1, "lint": 2, "edit": 3, "vcs": 4, "other": 5, "search": 6}
 
 

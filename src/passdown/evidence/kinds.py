@@ -123,9 +123,20 @@ def _glance(text: str) -> Look | None:
     first = text.split(None, 1)[0] if text and not text.isspace() else ""
     if "manage.py" in text:
         return None
+    if first == "git":
+        return _glance_at_git(text)
     if first in _LOOKING or (first == "sed" and not _PERHAPS_IN_PLACE.search(text)):
         return Look(text, None, first, "search", (True, False))
     return Look(text, None, first, "other", (True, False)) if first in _SHOWING else None
+
+
+def _glance_at_git(text: str) -> Look | None:
+    """Return what is known of git by its subcommand, where that stands right behind it."""
+    named = text.split(None, 2)[1:2]
+    if not named or not named[0].isalpha() or named == ["stash"] or "--check" in text:
+        return None
+    kind: Kind = "search" if named == ["grep"] else "vcs"
+    return Look(text, None, "git", kind, (named[0] in _GIT_READS, named[0] in _GIT_MOVES))
 
 
 @lru_cache(maxsize=256)

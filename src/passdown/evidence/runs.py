@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from passdown.evidence.classify import Result, Verdict, judge
+from passdown.evidence.classify import OK, Result, Verdict, judge
 from passdown.evidence.identity import Identity, identify
 from passdown.evidence.output import MAX_TAIL, bare_output, one_line, tail_of
 from passdown.evidence.places import Places
@@ -123,7 +123,10 @@ class SessionRuns:
 
 
 def _finish(pending: _Pending, event: ToolResult) -> Finished:
-    verdict = judge(pending.identity.parts, event.exit_code, event.outcome, event.text, pending.said)
+    if event.outcome == "ok" and event.exit_code in (None, 0) and not pending.identity.masking:
+        verdict = OK
+    else:
+        verdict = judge(pending.identity.parts, event.exit_code, event.outcome, event.text, pending.said)
     failed = verdict.result != "ok" and not verdict.expected
     run = _record(
         pending.identity,

@@ -17,8 +17,8 @@ _REDIRECTION = lazy_pattern(r"(?:\s+|(?<=\s))(?:[12&]?>{1,2}\s*(?:&[12-]|[^\s;|&
 _WRAPPER_ARGV = lazy_pattern(r"^(?:/\S*/)?(?:ba|z|da)?sh$")
 
 
-_WORD = lazy_pattern(r"""\s+|(?:[^\s'"\\]+|'[^']*'|"(?:[^"\\]|\\.)*"|\\.)+""", re.DOTALL)
-_PIECE = lazy_pattern(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^'"\\]+)""", re.DOTALL)
+_WORD = lazy_pattern(r"""\s++|(?:[^\s'"\\]++|'[^']*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|\\.)++""", re.DOTALL)
+_PIECE = lazy_pattern(r"""'([^']*+)'|"([^"\\]*+(?:\\.[^"\\]*+)*+)"|\\(.)|([^'"\\]++)""", re.DOTALL)
 _IN_DOUBLE = lazy_pattern(r"""\\(["\\])""")
 
 
@@ -74,37 +74,43 @@ class Part(NamedTuple):
     before: str
 
 
-_SIMPLE = lazy_pattern(r"""(?:[^'"\\`|&;\n()#<]++|'[^']*'|"[^"\\]*")*+""")
+_PLAIN = lazy_pattern(r"""(?:[^'"\\`|&;\n()#<]++|'[^']*'|"[^"\\]*")*+""")
+"""A stretch of a command in which nothing has a meaning of its own: words and closed quotes."""
 
 
 def split_shell(command: str) -> list[Part]:
     """Return the simple commands of a shell text. Quotes, subshells, here-documents and comments stay whole."""
-    if len(command) <= MAX_SCANNED and _SIMPLE.fullmatch(command):
+    plain = _PLAIN.match(command, 0, MAX_SCANNED)
+    end = plain.end() if plain else 0
+    if end == len(command):
         text = command.strip()
         return [Part(text, "")] if text else []
-    return _Splitter(command).split()
+    return _Splitter(command, end).split()
 
 
 class _Splitter:
     """One pass over a shell text, from special character to special character."""
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: str, position: int) -> None:
         self.command = command
         self.end = min(len(command), MAX_SCANNED)
         self.parts: list[Part] = []
         self.start = 0
-        self.position = 0
+        self.position = position
         self.before = ""
         self.depth = 0
         self.heredocs: list[str] = []
 
     def split(self) -> list[Part]:
+        command, end = self.command, self.end
         while len(self.parts) < MAX_PARTS:
-            match = _SPECIAL.search(self.command, self.position, self.end)
+            match = _SPECIAL.search(command, self.position, end)
             if match is None:
                 break
             self.position = match.end()
             self.step(match)
+            if plain := _PLAIN.match(command, self.position, end):
+                self.position = plain.end()
         if tail := self.command[self.start :].strip():
             self.parts.append(Part(tail, self.before))
         return self.parts

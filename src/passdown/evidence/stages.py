@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from passdown.evidence.chains import Chains
 from passdown.evidence.identity import identify
-from passdown.evidence.kinds import look_at
 from passdown.evidence.links import Links
 from passdown.evidence.places import Places
 from passdown.evidence.plan import Plan
@@ -63,7 +62,7 @@ class Stages:
         clock = self.chains.doings.clock
         self.seen_at(finished.run.at)
         self.tests.add(finished, key, clock, from_session=log > 0)
-        if finished.state and finished.run.result in {"ok", "unknown", "failed"} and _moves_tree(finished):
+        if finished.state and finished.identity.moves and finished.run.result in {"ok", "unknown", "failed"}:
             self.tests.changed(clock, finished.run.at)
         return key
 
@@ -76,10 +75,3 @@ def _acceptance(workbench: Workbench, test_command: str, places: Places) -> list
     for task in (*workbench.features, *workbench.tasks):
         texts += task.acceptance
     return [identify(text, "", places).tokens for text in texts if text.strip()]
-
-
-def _moves_tree(finished: Finished) -> bool:
-    parts = finished.identity.parts
-    if len(parts) == 1 and finished.identity.kind in {"search", "test", "build", "other"}:
-        return False
-    return any(look_at(part.text).moves for part in parts[:16])

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from passdown.evidence.classify import is_masking
 from passdown.evidence.covering import covers
 from passdown.evidence.identity import identify
 from passdown.evidence.kinds import kind_of, program_of, words_of
@@ -135,7 +134,7 @@ class Tests:
             return
         if run.result in {"rejected", "running", "interrupted"}:
             return
-        masking = is_masking(finished.identity.parts)
+        masking = finished.identity.masking
         unread = _Unread(run, clipped(finished.output), masking, clock, from_session)
         if not masking or run.result != "ok":
             self._keep(key, unread)
