@@ -7,11 +7,16 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from msgspec import structs
+
 from passdown.config import Config
 from passdown.evidence.tests import is_relevant
+from passdown.model.evidence import RepositoryFacts
+from passdown.model.workbench import Workbench
 from passdown.repository.content import Counts, TreeState, read_tree
 from passdown.repository.own import OwnPaths
 from passdown.store.packets import own_paths
+from passdown.workbench.local_log import with_local_log
 from passdown.workbench.locate import NAMES
 
 _STAYS = frozenset({"router", "rules", "contract"})
@@ -67,3 +72,20 @@ def _notes_pattern() -> re.Pattern[str]:
             names += [*places.canonical, *places.root, *places.suffixed]
     alternatives = "|".join(re.escape(name).replace(re.escape("{task}"), "[^/]+") for name in sorted(set(names)))
     return re.compile(rf"(?:workdir/)?(?:{alternatives})(?:\.[1-9])?")
+
+
+def measured(
+    root: Path, config: Config, workbench: Workbench, repository: RepositoryFacts
+) -> tuple[Workbench, RepositoryFacts]:
+    """Add the local log, and what tells whether records and the verification report speak of the files as they lie.
+
+    The hashes are computed only where something asks for them.
+    """
+    workbench = with_local_log(workbench, repository)
+    report = workbench.verification
+    if not (report and report.content) and not any(row.code for row in workbench.feedback or ()):
+        return workbench, repository
+    content, code = hashes(here(root, config), config)
+    if report and report.content:
+        workbench = structs.replace(workbench, verification=structs.replace(report, here=report.content == content))
+    return workbench, structs.replace(repository, content=content, code=code)
