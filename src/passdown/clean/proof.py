@@ -31,10 +31,16 @@ def proof_of(situation: Situation, task: Task) -> Proof:
     return Proof(
         passed=report.passed if report else None,
         commands_ok=_commands_ok(situation, task),
-        stale=bool(head) and not _is_head(situation, head),
+        stale=not here if (here := _here(situation, report)) is not None else bool(head) and not _is_head(situation, head),
         head=head,
         review_fails=bool(review and review.task_id in ("", task.id) and review.verdict in ("hard_fail", "soft_fail")),
     )
+
+
+def _here(situation: Situation, report: Verification | None) -> bool | None:
+    """Say whether the files that a report judged are those that lie here; None when it does not say what it judged."""
+    now = situation.repository.content
+    return report.content == now if report is not None and report.content and now else None
 
 
 def _is_head(situation: Situation, commit: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from msgspec import structs
+
 from passdown.evidence.classify import OK, Result, Verdict, judge
 from passdown.evidence.identity import Identity, identify
 from passdown.evidence.output import MAX_TAIL, bare_output, one_line, tail_of
@@ -212,6 +214,8 @@ def feedback_run(row: FeedbackRow, places: Places) -> Finished | None:
         note=row.agent_note[:MAX_SAID],
         ids=(row.command_id, row.parent_command_id),
     )
+    if row.code:
+        run = structs.replace(run, codes=row.codes())
     return Finished(run, identity, f"{row.stdout_tail}\n{row.stderr_tail}", True)
 
 

@@ -142,6 +142,8 @@ class Tests:
             self._keep(key, seen)
 
     def _keep(self, key: str, seen: Seen | _Unread) -> None:
+        if (known := self._seen.get(key)) and known.from_session != seen.from_session and _at(known) > _at(seen):
+            return  # the feedback log is read before the sessions, whenever its runs were
         self._drop(key)
         self._seen[key] = seen
         if isinstance(seen, _Unread):
@@ -171,7 +173,7 @@ class Tests:
         if not deciding:
             manual = self._criteria.prose and not self._criteria.commands
             return TestFacts(commands=commands, state="manual" if manual else "not_run")
-        worst = max(deciding, key=lambda seen: (_RANK[seen.colour], seen.clock))
+        worst = max(deciding, key=lambda seen: (_RANK[seen.colour], _at(seen), seen.clock))
         fresh = all(self._is_fresh(seen, repository, accounted) for seen in deciding)
         missing = declared and len({seen.run.tokens for seen in declared}) < len(self.tokens)
         state: Literal["green", "red", "error", "stale", "not_run"] = worst.colour if fresh else "stale"
@@ -187,10 +189,13 @@ class Tests:
             error_line="" if worst.colour == "green" else worst.run.error_line,
             source=worst.run.source,
             at=worst.run.at,
+            none_ran=worst.report.ran == 0,
         )
 
     def _is_fresh(self, seen: Seen, repository: RepositoryFacts, accounted: dict[str, int | None]) -> bool:
         """Say whether nothing relevant changed after the run, as far as the records tell."""
+        if seen.run.codes and repository.code:
+            return repository.code in seen.run.codes
         if seen.from_session:
             return seen.clock > self._edit_clock
         started = (seen.run.at or 0) - (seen.run.duration_ms or 0)
@@ -202,6 +207,10 @@ class Tests:
                 if touched is None or touched >= started:
                     return False
         return True
+
+
+def _at(seen: Seen | _Unread) -> int:
+    return seen.run.at or 0
 
 
 _RANK: dict[Colour, int] = {"green": 0, "error": 1, "red": 2}
@@ -227,7 +236,8 @@ def _standing(seen: list[Seen]) -> list[Seen]:
     """
     if not seen:
         return []
-    ordered = sorted(seen, key=lambda item: item.clock)
+    mixed = len({item.from_session for item in seen}) > 1 and all(item.run.at is not None for item in seen)
+    ordered = sorted(seen, key=lambda item: (_at(item) if mixed else 0, item.clock))
     kept = [ordered[-1]]
     for index, item in enumerate(ordered[:-1]):
         later = [other for other in ordered[index + 1 :] if other.colour == "green"]

@@ -14,6 +14,7 @@ from passdown.handoff.base import Anchor, anchor_for, rebase_anchor, takeover_on
 from passdown.handoff.options import Options
 from passdown.handoff.place import branch_on_shelf, find_root
 from passdown.handoff.shelves import store_of
+from passdown.handoff.tree import measured
 from passdown.io.files import read_bounded
 from passdown.model.evidence import Evidence, RepositoryFacts
 from passdown.model.finding import Finding
@@ -74,9 +75,10 @@ def gather(folder: Path, options: Options) -> Gathered:
     since = anchor.since(root, repository, selection.primary)
     selection = _select(found, repository, options, since)
     tracked = tracked_paths(root)
+    workbench, repository = measured(root, config, _workbench(root, config, tracked), repository)
     evidence = collect_evidence(
         repository,
-        _workbench(root, config, tracked),
+        workbench,
         [(ref, read_ref(ref)) for ref in selection.refs],
         since=since,
         primary=selection.primary.session_id if selection.primary else "",

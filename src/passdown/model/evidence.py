@@ -108,7 +108,8 @@ class RepositoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     A path that is not UTF-8 is written with `\\xNN` escapes for the stray bytes (and a backslash doubled), which loses
     nothing. `effective_head` looks through commits that touch only passdown's own files. `branch` is empty when
     HEAD is detached; `unborn` when there is no commit yet. `identity` is the oldest root commit, empty when unborn.
-    `intent_to_add` are paths whose name, but not whose content, is in the index.
+    `intent_to_add` are paths whose name, but not whose content, is in the index. `content` and `code` hash the files as
+    they lie there, all and those that tests may depend on; filled in only where a record or report asks for them.
     """
 
     root: str
@@ -141,6 +142,8 @@ class RepositoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     submodules: tuple[Submodule, ...] = ()
     operation: str = ""
     tree_fingerprint: str = ""
+    content: str = ""
+    code: str = ""
     remotes: tuple[str, ...] = ()
     has_lfs: bool = False
     intent_to_add: tuple[str, ...] = ()
@@ -155,7 +158,8 @@ class CommandRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `exit` None is no result and counts as a failure. `result` says how it ended; `expected` marks a non-zero exit that
     is an answer rather than a failure (grep without a match, `test -f`, a diff that differs, a test run the agent
-    said must fail). `tokens` is the command's normal form, `error_line` the line that names the failure.
+    said must fail). `tokens` is the command's normal form, `error_line` the line that names the failure. `codes` are the
+    hashes of the code that the result speaks of, where they were recorded.
     """
 
     command: str
@@ -174,6 +178,7 @@ class CommandRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     command_id: str = ""
     parent_command_id: str = ""
     kind: Literal["test", "build", "lint", "vcs", "edit", "search", "other"] = "other"
+    codes: tuple[str, ...] = ()
 
 
 class CommandChain(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -198,7 +203,8 @@ class CommandChain(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class TestFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """State of the tests as recorded; passdown runs nothing here. `tree` is the fingerprint when it is known to match.
 
-    `green`/`red`/`error` need a fresh record; `stale` has an older one; `manual` has only prose criteria.
+    `green`/`red`/`error` need a fresh record; `stale` has an older one; `manual` has only prose criteria. `none_ran`: the
+    runner was started and found no test.
     """
 
     commands: tuple[str, ...] = ()
@@ -209,6 +215,7 @@ class TestFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     error_line: str = ""
     source: Source | None = None
     at: int | None = None
+    none_ran: bool = False
 
 
 # --- what people and agents said ---------------------------------------------------------------------------------

@@ -94,7 +94,11 @@ class ScopeReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Verification(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The verification report (lesson 38). `coverage` values are in basis points (8125 = 81.25 %)."""
+    """The verification report (lesson 38). `coverage` values are in basis points (8125 = 81.25 %).
+
+    `content` hashes the files that were judged, where passdown wrote the report; `here` then says whether they are the
+    files that lie here now.
+    """
 
     task_id: str = ""
     passed: bool | None = None
@@ -104,6 +108,8 @@ class Verification(Struct, frozen=True, kw_only=True, omit_defaults=True):
     coverage_current: int | None = None
     coverage_previous: int | None = None
     path: str = ""
+    content: str = ""
+    here: bool | None = None
 
 
 class ReviewDimension(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -7,8 +7,10 @@ from passdown.packet.criteria import never_run
 from passdown.packet.runs import acceptance_chains
 
 
-def is_stale(context: Context, head_commit: str) -> bool:
-    """Say whether a report that names the commit it judged was written for another one."""
+def is_stale(context: Context, head_commit: str, here: bool | None = None) -> bool:
+    """Say whether a report was written for another state of the files: as measured (`here`), else by its commit."""
+    if here is not None:
+        return not here
     repository = context.evidence.repository
     heads = (repository.effective_head, repository.head)
     return bool(head_commit) and not any(head and _same_commit(head_commit, head) for head in heads)
@@ -39,6 +41,6 @@ def decide_outcome(context: Context) -> Outcome:
         return "unknown"
     if context.governed or verification is not None:
         judged = verification is not None and verification.passed is True
-        fresh = judged and verification is not None and not is_stale(context, verification.head_commit)
+        fresh = judged and verification is not None and not is_stale(context, verification.head_commit, verification.here)
         return "passed" if fresh and not never_run(context) else "unknown"
     return "passed" if tests.state == "green" else "unknown"

@@ -87,8 +87,11 @@ def _reports(context: Context) -> Iterator[Problem]:
             code="verification.failed", severity="block", detail="the verification report failed and names no finding",
             source=source, basis="declared",
         )  # fmt: skip
-    if is_stale(context, report.head_commit):
-        detail = f"the verification report judged commit {report.head_commit[:12]}, which is not this one"
+    if is_stale(context, report.head_commit, report.here):
+        judged = f"commit {report.head_commit[:12]}" if report.head_commit else "other files"
+        detail = f"the verification report judged {judged}, and the files are different now"
+        if report.here is None:
+            detail = f"the verification report judged {judged}, which is not this one"
         yield Problem(code="verification.stale", severity="warn", detail=detail, source=source)
 
 

@@ -38,7 +38,9 @@ def verdict_pointer(context: Context) -> VerdictPointer:
     verification = review = None
     if workbench.verification:
         report = workbench.verification
-        verification = _receipt(context, report.path, "verification", report.head_commit, passed=report.passed)
+        verification = _receipt(
+            context, report.path, "verification", report.head_commit, passed=report.passed, here=report.here
+        )
     if workbench.review:
         judged = workbench.review
         review = _receipt(
@@ -52,7 +54,14 @@ def _passed(verdict: str) -> bool | None:
 
 
 def _receipt(
-    context: Context, path: str, role: str, head: str, *, passed: bool | None = None, verdict: str = ""
+    context: Context,
+    path: str,
+    role: str,
+    head: str,
+    *,
+    passed: bool | None = None,
+    verdict: str = "",
+    here: bool | None = None,
 ) -> Receipt:
     path = path or context.artifact(role)
     sha256 = next((a.sha256 for a in artifacts_of(context.evidence) if a.path == path), "")
@@ -62,6 +71,6 @@ def _receipt(
         passed=passed,
         verdict=verdict,
         head=head if re.fullmatch(r"[0-9a-f]{7,64}", head) else "",
-        stale=is_stale(context, head),
+        stale=is_stale(context, head, here),
         check=Check(kind="artifact_hash") if path and sha256 else None,
     )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import Verification
 from passdown.workbench.coverage import read_coverage
 from passdown.workbench.document import Notes
 from passdown.workbench.shapes import commit_of, findings_of, flag, record_of, text_of
+
+_HEX = lazy_pattern(r"[0-9a-f]{64}")
 
 
 def read_verification(value: Any, notes: Notes) -> Verification:
@@ -32,6 +35,7 @@ def read_verification(value: Any, notes: Notes) -> Verification:
         coverage_current=current,
         coverage_previous=previous,
         path=notes.path,
+        content=content if isinstance(content := record.get("content"), str) and _HEX.fullmatch(content) else "",
     )
 
 
