@@ -1,31 +1,27 @@
-"""Publish a drafted packet on the project shelf: atomic, under the store's lock."""
+"""Publish a drafted packet on a shelf: atomic, under the store's lock."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from passdown.errors import ConflictError, FormatError
+from passdown.errors import ConflictError
+from passdown.handoff.commit import is_ignored
 from passdown.handoff.draft import Draft
-from passdown.handoff.gather import Gathered, branch_on_shelf, previous_packet
-from passdown.io.files import join_inside, lock, read_bounded, remove_staged, write_files
+from passdown.handoff.gather import Gathered, previous_packet
+from passdown.handoff.shelves import Place, place_at, writing
+from passdown.handoff.shelving import put_packet, repeat_packet
 from passdown.model.finding import Finding
 from passdown.model.packet import Packet
-from passdown.packet.encode import decode_packet, decode_plain, encode_plain
+from passdown.packet.encode import decode_packet, encode_plain
+from passdown.packet.plain import plain_packet
 from passdown.packet.render import render_markdown
-from passdown.store.packets import (
-    PACKET_LIMIT,
-    StoredPacket,
-    exclude_mirror,
-    read_store,
-    remove_leftovers,
-    shelf,
-    shelves,
-)
+from passdown.redact.neutralise import one_line
+from passdown.store.chain import ShelfName, StoredPacket, conflicts, heads
+from passdown.store.shelves import Store
 
 
 class Wrapped(Struct, frozen=True, kw_only=True):
@@ -35,6 +31,7 @@ class Wrapped(Struct, frozen=True, kw_only=True):
     markdown: str
     paths: tuple[str, ...]
     changed: tuple[str, ...]
+    shelf: ShelfName = "project"
     findings: tuple[Finding, ...] = ()
 
     def headline(self) -> str:
@@ -52,75 +49,70 @@ class Wrapped(Struct, frozen=True, kw_only=True):
             "kind": self.packet.kind,
             "outcome": self.packet.outcome,
             "next_action": self.packet.next_action.text,
+            "shelf": self.shelf,
             "paths": self.paths,
             "changed": self.changed,
             "findings": self.findings,
         }
 
 
-def publish(drafted: Draft) -> Wrapped:
+def publish(drafted: Draft, *, local: bool = False) -> Wrapped:
     """Write the packet, its Markdown and the mirror, and mark the packet it supersedes. Atomic, under the store's lock.
 
-    What an earlier run that was killed left half done is put right. Raises `ConflictError` when another passdown is
-    writing, or has written since the evidence was gathered.
+    `local` writes the local shelf instead of the project's. What a local packet says already is promoted to the
+    project under the same id. What an earlier run that was killed left half done is put right. Raises `ConflictError`
+    when another passdown goes on writing, or has written since the evidence was gathered.
     """
-    gathered, packet = drafted.gathered, drafted.packet
-    root, config = gathered.root, gathered.config
-    with lock(Path(gathered.repository.common_dir) / "passdown" / "lock"):
-        store = read_store(shelves(root, Path(gathered.repository.common_dir), config))
-        stored = store.packets
-        _require_unchanged(gathered, stored)
-        remove_leftovers(store)
-        folder = drafted.same_as.parent if drafted.same_as else _free_folder(shelf(root, config), packet.session_id)
-        files = [(folder / "handoff.json", drafted.json), (folder / "handoff.md", drafted.markdown.encode())]
-        replaced = {packet.supersedes, *(other.head.supersedes for other in stored)} - {packet.packet_id}
-        for old in stored:
-            if old.head.status == "active" and old.head.packet_id in replaced:
-                files += _superseded(old.path, config.heading_language)
-        if config.mirror:
-            files.append((join_inside(root, config.mirror), drafted.markdown.encode()))
-            remove_staged(files[-1][0])
-        changed = write_files(files)
-        if config.mirror and (line := exclude_mirror(Path(gathered.repository.common_dir), config.mirror)):
-            remove_staged(line[0])
-            write_files([line])
-    names = [path.relative_to(root).as_posix() for path, _ in (files[1], files[0])]
+    gathered = drafted.gathered
+    place = place_at(gathered.root, gathered.config, Path(gathered.repository.common_dir))
+    with writing(place) as store:
+        _require_unchanged(gathered, store.packets, place.branch)
+        data = drafted.json
+        known = {packet.packet_id for packet in store.packets}
+        if drafted.same_as is None and drafted.packet.packet_id in known:
+            before = gathered.previous.packet_id if gathered.previous else None
+            over = (before,) if before else ()
+            data = encode_plain(repeat_packet(store, plain_packet(drafted.packet), supersedes=before, over=over))
+        shelved = put_packet(place, store, data, "local" if local else "project")
+    packet = decode_packet(data)
+    folder = shelved.packet.path.parent
+    names = [place.name(folder / name) for name in ("handoff.md", "handoff.json")]
+    mirrored = place.config.mirror and (place.root / place.config.mirror).exists()
     return Wrapped(
         packet=packet,
-        markdown=drafted.markdown,
-        paths=(*names, *((config.mirror,) if config.mirror else ())),
-        changed=tuple(path.relative_to(root).as_posix() for path in changed),
-        findings=drafted.findings,
+        markdown=render_markdown(packet, language=place.config.heading_language),
+        shelf=shelved.packet.shelf,
+        paths=(*names, *((place.config.mirror,) if mirrored else ())),
+        changed=tuple(place.name(path) for path in shelved.changed),
+        findings=(*drafted.findings, *_warnings(place, store, shelved.packet)),
     )
 
 
-def _require_unchanged(gathered: Gathered, stored: Sequence[StoredPacket]) -> None:
-    now = previous_packet(stored, branch_on_shelf(gathered.root), gathered.topic)
+def _require_unchanged(gathered: Gathered, stored: Sequence[StoredPacket], branch: str | None) -> None:
+    now = previous_packet(stored, branch, gathered.topic)
     before = gathered.previous.packet_id if gathered.previous else None
-    if (now.path if now else None, now.head.packet_id if now else None) != (gathered.previous_path, before):
+    if (now.path if now else None, now.packet_id if now else None) != (gathered.previous_path, before):
         raise ConflictError(
             "another packet was written here in the meantime", next_step="Run `passdown wrap` again: it builds on it."
         )
 
 
-def _free_folder(parent: Path, session_id: str) -> Path:
-    """Return the packet's folder, with a number behind its name where another packet, readable or not, lies there."""
-    name, number = session_id, 1
-    while os.path.lexists(parent / name / "handoff.json"):
-        number += 1
-        name = f"{session_id}-{number}"
-    return parent / name
-
-
-def _superseded(path: Path, language: str) -> list[tuple[Path, bytes]]:
-    """Return a packet's files with its status rewritten and nothing else; one that cannot be read stays as it is.
-
-    The Markdown comes first: as long as the JSON still says `active`, the next wrap knows that there is work left.
-    """
-    try:
-        plain = decode_plain(read_bounded(path, PACKET_LIMIT)) | {"status": "superseded"}
-        data = encode_plain(plain)
-        markdown = render_markdown(decode_packet(data), language=language)
-    except FormatError:
-        return []
-    return [(path.with_name("handoff.md"), markdown.encode()), (path, data)]
+def _warnings(place: Place, store: Store, new: StoredPacket) -> Iterator[Finding]:
+    """Yield what the one who publishes should know: the shelf does not travel, or another packet is active, too."""
+    if new.shelf == "project" and is_ignored(place, new.path):
+        yield Finding(
+            code="store.ignored",
+            severity="warn",
+            detail=f"git ignores {place.config.output}: the packet stays on this device",
+            where=place.config.output,
+            fix=f"git check-ignore -v {place.config.output}/x",
+        )
+    after = [new, *(packet for packet in store.packets if packet.packet_id != new.packet_id)]
+    for group in conflicts(heads(after, new.head.git.branch, new.head.topic)):
+        names = ", ".join(sorted(one_line(packet.packet_id[:12], 12) for packet in group))
+        yield Finding(
+            code="packet.several_active",
+            severity="warn",
+            detail=f"several packets are active for {one_line(new.head.topic, 64)}: {names}",
+            fix="passdown resolve",
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -55,58 +55,71 @@ class StoredPacket(Struct, frozen=True, kw_only=True):
         return self.head.packet_id
 
 
-def heads(packets: Sequence[StoredPacket], branch: str | None, topic: str | None = None) -> list[StoredPacket]:
+class Chain:
+    """The packets that are visible, and which of them supersede which."""
+
+    def __init__(self, packets: Iterable[StoredPacket]) -> None:
+        self._by_id = {packet.packet_id: packet for packet in packets}
+        self._later: dict[str, list[str]] = {}
+        for packet in self._by_id.values():
+            for name in packet.head.replaces():
+                self._later.setdefault(name, []).append(packet.packet_id)
+
+    def successors(self, packet_id: str) -> list[StoredPacket]:
+        """Return the packets that supersede one, in order of their ids."""
+        return [self._by_id[name] for name in sorted(self._later.get(packet_id, ()))]
+
+    def is_superseded(self, packet: StoredPacket) -> bool:
+        """Say whether a packet is superseded, by its own word or because another one here supersedes it.
+
+        Packets that supersede one another in a circle do not get rid of each other.
+        """
+        if packet.head.status != "active":
+            return True
+        later = self._later.get(packet.packet_id)
+        if not later:
+            return False
+        back = self.ancestors([packet.packet_id])
+        return any(name not in back for name in later)
+
+    def ancestors(self, start: Iterable[str]) -> frozenset[str]:
+        """Return the ids, and those of all packets that they supersede, directly or through others here."""
+        seen: set[str] = set()
+        left = list(start)
+        while left:
+            name = left.pop()
+            if name not in seen:
+                seen.add(name)
+                left += self._by_id[name].head.replaces() if name in self._by_id else ()
+        return frozenset(seen)
+
+
+def is_superseded(packet: StoredPacket, packets: Iterable[StoredPacket]) -> bool:
+    """Say whether a packet is superseded among these; ask a `Chain` for more than one."""
+    return Chain(packets).is_superseded(packet)
+
+
+def heads(packets: Iterable[StoredPacket], branch: str | None, topic: str | None = None) -> list[StoredPacket]:
     """Return the packets that are active on a branch (and topic); several of one topic are a conflict.
 
-    Active is what is neither archived nor superseded by another packet here. Packets that supersede one another in a
-    circle do not get rid of each other: a circle that nothing else supersedes stays, as a conflict.
+    Active is what is neither archived nor superseded by another packet here.
     """
-    by_id = {packet.packet_id: packet for packet in packets}
-    successors = successors_of(packets)
-    return [
+    packets = list(packets)
+    chosen = [
         packet
         for packet in packets
         if packet.head.status == "active"
         and not packet.archived
         and packet.head.git.branch == branch
         and (topic is None or packet.head.topic == topic)
-        and not _is_replaced(packet, successors, by_id)
     ]
+    chain = Chain(packets) if chosen else None
+    return [packet for packet in chosen if chain is not None and not chain.is_superseded(packet)]
 
 
-def successors_of(packets: Iterable[StoredPacket]) -> dict[str, list[StoredPacket]]:
-    """Return id → the packets here that supersede it."""
-    found: dict[str, list[StoredPacket]] = {}
-    for packet in packets:
-        for name in packet.head.replaces():
-            found.setdefault(name, []).append(packet)
-    return found
-
-
-def ancestors(start: Iterable[str], packets: Iterable[StoredPacket]) -> frozenset[str]:
-    """Return the ids, and those of all packets that they supersede, directly or through others here."""
-    by_id = {packet.packet_id: packet for packet in packets}
-    seen: set[str] = set()
-    left = list(start)
-    while left:
-        name = left.pop()
-        if name not in seen:
-            seen.add(name)
-            left += by_id[name].head.replaces() if name in by_id else ()
-    return frozenset(seen)
-
-
-def is_superseded(packet: StoredPacket, packets: Sequence[StoredPacket]) -> bool:
-    """Say whether a packet is superseded, by its own word or because another one here supersedes it."""
-    by_id = {other.packet_id: other for other in packets}
-    return packet.head.status != "active" or _is_replaced(packet, successors_of(packets), by_id)
-
-
-def _is_replaced(
-    packet: StoredPacket, successors: dict[str, list[StoredPacket]], by_id: dict[str, StoredPacket]
-) -> bool:
-    later = successors.get(packet.packet_id)
-    if not later:
-        return False
-    back = ancestors([packet.packet_id], by_id.values())
-    return any(other.packet_id not in back for other in later)
+def conflicts(active: Iterable[StoredPacket]) -> list[list[StoredPacket]]:
+    """Return the active packets, by branch and topic, wherever there is more than one."""
+    groups: dict[tuple[str | None, str], list[StoredPacket]] = {}
+    for packet in active:
+        groups.setdefault((packet.head.git.branch, packet.head.topic), []).append(packet)
+    return [group for group in groups.values() if len(group) > 1]

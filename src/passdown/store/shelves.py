@@ -91,11 +91,23 @@ def read_shelf(folder: Path) -> tuple[list[StoredPacket], list[Finding]]:
 
 def read_head(path: Path) -> PacketHead:
     """Read a packet's head. Raises `FormatError` when it is none."""
-    data = read_bounded(path, PACKET_LIMIT)
+    return decode_head(read_bounded(path, PACKET_LIMIT), path.name)
+
+
+def decode_head(data: bytes, name: str) -> PacketHead:
+    """Return the head of a packet's JSON. Raises `FormatError`, naming the file, when it is none."""
     try:
         return msgspec.json.decode(data, type=PacketHead)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise FormatError(f"is not a handoff packet: {error}", where=path.name) from error
+        raise FormatError(f"is not a handoff packet: {error}", where=name) from error
+
+
+def private(folder: Path, places: Shelves) -> None:
+    """Make a folder of the local shelf, and those above it, for this user alone. Raises `UnsafeError` for a symlink."""
+    for place in (places.local.parent, places.local, folder):
+        if place.is_symlink():
+            raise UnsafeError("is a symlink; not writing through it", where=str(place), next_step="Remove the link.")
+        place.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
 def remove_leftovers(store: Store) -> None:
