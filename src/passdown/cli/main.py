@@ -25,6 +25,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "wrap": ("passdown.cli.wrap:wrap", "Every day", "Write the handoff packet of this repository's sessions."),
     "check": ("passdown.cli.check:check", "Every day", "Say whether the work is safe to leave, and what to settle."),
     "run": ("passdown.cli.run:run", "Every day", "Run a command, and keep a record of how it ended."),
+    "doctor": (
+        "passdown.cli.doctor:doctor",
+        "Every day",
+        "Say whether a fresh agent could go on without any session, tried in a clone.",
+    ),
     "show": ("passdown.cli.show:show", "Every day", "Show the active packet, or another one."),
     "sessions": ("passdown.cli.sessions:sessions", "Sessions", "List the sessions of this repository, or show one."),
     "log": ("passdown.cli.log:log", "Packets", "List packets and takeovers: who took what, and whether it held."),

@@ -124,6 +124,12 @@ def difference(before: Packet, after: Packet) -> Difference:
     )
 
 
+def items_of(packet: Packet, field: str) -> list[Item]:
+    """Return the items of one of the lists that are compared, each in one line."""
+    row = next(row for row in _LISTS if row.field == field)
+    return [_item(row, key, item) for key, item in _items(row, packet).items()]
+
+
 def _side(packet: Packet) -> Side:
     return Side(
         packet_id=one_line(packet.packet_id, 64),
@@ -162,11 +168,7 @@ def _list(row: _List, before: Packet, after: Packet) -> ListChange | None:
     for key, item in new.items():
         if key in old and (changes := tuple(_values(old[key], item, row.compared))):
             changed.append(ItemChange(id=one_line(key, 120), text=_line(row, item), changes=changes))
-    added = tuple(
-        Item(id=one_line(key, 120), text=_line(row, item), note=_plain(item, row.note) if row.note else "")
-        for key, item in new.items()
-        if key not in old
-    )
+    added = tuple(_item(row, key, item) for key, item in new.items() if key not in old)
     gone = tuple(
         Item(id=one_line(key, 120), text=_line(row, item), note=_became(row, item, after))
         for key, item in old.items()
@@ -189,6 +191,10 @@ def _items(row: _List, packet: Packet) -> dict[str, Any]:
             key = f"{key} {item.path}".rstrip()
         found.setdefault(normalize_text(key) if row.key == "text" else key, item)
     return found
+
+
+def _item(row: _List, key: str, item: Any) -> Item:
+    return Item(id=one_line(key, 120), text=_line(row, item), note=_plain(item, row.note) if row.note else "")
 
 
 def _line(row: _List, item: Any) -> str:
