@@ -28,6 +28,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     For the clean-state check: `branch_pattern` is a glob in which `{task}` stands for the task's id, `topic_branches`
     says what work on the integration branch is, `allow` maps blocking codes to the reason why they may stand,
     `allow_files` holds globs of files that are no leftovers, `debug_names` calls that are debug prints here.
+    `run_tests` has every `passdown check` run `test_command` and what contract or board name as a command.
     `require_verdict` makes a final packet need a verification report even without a contract or board.
     """
 
@@ -50,6 +51,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     env_names: tuple[str, ...] = ()
     strict_assumptions: bool = False
     require_verdict: bool = False
+    run_tests: bool = False
     heading_language: str = "en"
     lease_minutes: int = 5
 
