@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,9 @@ from passdown.cli.output import print_findings, print_json
 from passdown.model.clean import CleanState
 from passdown.model.finding import SEVERITY_ORDER, Finding
 from passdown.redact.neutralise import one_line
+
+if TYPE_CHECKING:
+    from passdown.handoff.check import Checked
 
 BLOCKED = 3
 
@@ -26,6 +30,10 @@ BLOCKED = 3
 @click.option("--portable", is_flag=True, help="What another device would lack blocks: stashes, unpushed commits.")
 @click.option("--base", default="", metavar="COMMIT", help="Where the work began; default: found from git.")
 @click.option("--session", default="", metavar="ID|FILE", help="Use this session: an id, its beginning, or a file.")
+@click.option("--run-tests", is_flag=True, help="Run the project's test commands first, and record how they end.")
+@click.option("--test-timeout", default=1800.0, show_default=True, metavar="SECONDS",
+              type=click.FloatRange(min=0, min_open=True), help="Longest that one test command may take.")  # fmt: skip
+@click.option("--report", is_flag=True, help="Write the verification report, from what was measured on these files.")
 @click.option("--name-failures", is_flag=True, help="Count failing tests as named: they go into the packet as risks.")
 @click.option("--allow", "codes", multiple=True, metavar="CODE",
               help="Let this code pass, as a person and with a reason. May be repeated.")  # fmt: skip
@@ -33,16 +41,23 @@ BLOCKED = 3
 @click.pass_obj
 def check(
     folder: str, as_json: bool, output: Path | None, strict: bool, portable: bool, base: str, session: str,
-    name_failures: bool, codes: tuple[str, ...], reason: str,
+    run_tests: bool, test_timeout: float, report: bool, name_failures: bool, codes: tuple[str, ...], reason: str,
 ) -> int:  # fmt: skip
     """Say whether the work is safe to leave: branch, working tree, leftovers, board, tests; all findings in one pass.
 
     Each finding has its code, its place and what mends it. Nothing is run but git, and nothing in the project is
     changed. Exit code 3 when something blocks. The result is kept as clean_state.json in git's own folder.
+
+    With --run-tests the project's own test commands are run first, their output on standard error, and recorded: the
+    configured test-command, else the acceptance commands of contract or board, else the command that AGENTS.md names,
+    else what the manifests point to. `run-tests = true` in the configuration does so always, but for the last. Nothing
+    is ever run that a packet names. --report writes the verification report of the active task (by default
+    outputs/verification/TASK.json): each criterion with what was recorded for exactly these files, red or green.
     """
     import time
 
     from passdown.clean.options import CleanOptions
+    from passdown.handoff.check import Running
     from passdown.handoff.check import check as run_check
     from passdown.handoff.gather import Options
 
@@ -54,7 +69,11 @@ def check(
         environ=os.environ, now=now,
     )  # fmt: skip
     options = Options(session=session, base=base, now=now)
-    done = run_check(Path(folder), options, clean, output=output, terminal=sys.stdin.isatty())
+    running = Running(run_tests=run_tests, report=report, timeout=test_timeout, announce=_announce)
+    done = run_check(
+        Path(folder), options, clean, output=output, terminal=sys.stdin.isatty(), running=running
+    )  # fmt: skip
+    _say_what_was_done(done)
     print_findings(finding for finding in done.findings if finding.severity != "info")
     if as_json:
         print_json(done.state)
@@ -64,6 +83,20 @@ def check(
         if done.root is not None and done.root != Path(folder).resolve() and not done.state.clean:
             click.echo(f"Run the commands in {shlex.quote(str(done.root))}.", err=True)
     return 0 if done.state.clean else BLOCKED
+
+
+def _announce(line: str) -> None:
+    click.echo(f"passdown: {one_line(line, 400)}", err=True)
+
+
+def _say_what_was_done(done: Checked) -> None:
+    if done.tested is not None:
+        if not done.tested.commands:
+            _announce("no test command is known: none was run")
+        for line in done.tested.manual:
+            _announce(f"for a person to look at: {line}")
+    if done.report is not None:
+        _announce(f"verification report {done.report.headline()}")
 
 
 def table(state: CleanState) -> Iterator[str]:

@@ -10,9 +10,13 @@ from passdown.clean.check import check_clean
 from passdown.clean.options import CleanOptions
 from passdown.clean.overrides import check_allowed
 from passdown.clean.report import encode_clean_state, write_clean_state
+from passdown.config import load_config
 from passdown.errors import NoEvidenceError
 from passdown.handoff.draft import begin, packet_redactor
 from passdown.handoff.gather import Options, gather
+from passdown.handoff.place import find_root
+from passdown.handoff.report import Report, write_report
+from passdown.handoff.testing import TIMEOUT, Announce, Tested, run_tests
 from passdown.io.files import write_files
 from passdown.model.clean import CleanCheck, CleanState
 from passdown.model.finding import Finding
@@ -20,18 +24,34 @@ from passdown.repository.locate import locate
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """The result, the repository's root (None outside of one), and what was off while gathering."""
+    """The result, the repository's root (None outside of one), and what was off while gathering.
+
+    `tested` says what was run, `report` which verification report was written, where that was asked for.
+    """
 
     state: CleanState
     root: Path | None = None
+    tested: Tested | None = None
+    report: Report | None = None
     findings: tuple[Finding, ...] = ()
 
 
+class Running(Struct, frozen=True, kw_only=True):
+    """What check may do beyond looking: run the tests, each for at most `timeout` seconds, and write the report."""
+
+    run_tests: bool = False
+    report: bool = False
+    timeout: float = TIMEOUT
+    announce: Announce = lambda _: None
+
+
 def check(
-    folder: Path, options: Options, clean: CleanOptions, *, output: Path | None = None, terminal: bool = False
-) -> Checked:
+    folder: Path, options: Options, clean: CleanOptions, *, output: Path | None = None, terminal: bool = False,
+    running: Running | None = None,
+) -> Checked:  # fmt: skip
     """Judge the repository around `folder`, and keep the result on the local shelf and in `output`.
 
+    Nothing is run but git unless `running`, or the configuration, says so.
     Outside a repository the result says so (`git.absent`). Raises `UnsafeError` for an override by an agent,
     `ConflictError` when two sessions are live at once, and `UsageError` for an option that is none.
     """
@@ -39,16 +59,29 @@ def check(
     if locate(folder) is None:
         checked = Checked(state=_no_repository())
     else:
+        running = running or Running()
+        tested = _tested(folder, running)
         gathered = gather(folder, options)
+        report = None
+        if running.report:
+            report = write_report(gathered, packet_redactor(gathered))
+            gathered = gather(folder, options)
         begun = begin(gathered, options, packet_redactor(gathered))
         state = check_clean(gathered.evidence, begun.packet, gathered.config, clean)
         write_clean_state(Path(gathered.repository.common_dir), state)
-        checked = Checked(state=state, root=gathered.root, findings=gathered.findings)
+        checked = Checked(state=state, root=gathered.root, findings=gathered.findings, tested=tested, report=report)
     if output is not None:
         if not output.parent.is_dir():
             raise NoEvidenceError("there is no such folder", where=str(output.parent), next_step="Make it first.")
         write_files([(output, encode_clean_state(checked.state))])
     return checked
+
+
+def _tested(folder: Path, running: Running) -> Tested | None:
+    """Run the tests when asked to. A configuration alone never has a command run that only manifests point to."""
+    if not running.run_tests and not load_config(find_root(folder)).run_tests:
+        return None
+    return run_tests(folder, timeout=running.timeout, heuristics=running.run_tests, announce=running.announce)
 
 
 def _no_repository() -> CleanState:
