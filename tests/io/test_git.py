@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from passdown.errors import GitError
-from passdown.io.git import run_git, try_git
+from passdown.io.git import ask_git, one_moment, run_git, try_git
 from passdown.io.program import find_program, program_version
 
 
@@ -103,3 +103,16 @@ def test_versions_are_read_out_of_what_tools_say(
     (tmp_path / "go").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin{os.pathsep}/usr/bin")
     assert program_version("go", outside=tmp_path / "elsewhere") == version
+
+
+def test_one_moment_asks_once_and_then_afresh(tmp_path: Path) -> None:
+    run_git(tmp_path, "init", "-q", "-b", "main")
+    asked = ("config", "--get", "core.eol")
+    with one_moment():
+        assert ask_git(tmp_path, *asked)[0] == 1
+        run_git(tmp_path, "config", "core.eol", "lf")
+        with one_moment():
+            assert ask_git(tmp_path, *asked)[0] == 1
+        assert ask_git(tmp_path / ".", *asked)[0] == 1
+        assert try_git(tmp_path, *asked)[1] == b"lf\n"
+    assert ask_git(tmp_path, *asked)[1] == b"lf\n"

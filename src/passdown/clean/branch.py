@@ -164,12 +164,14 @@ def _case(situation: Situation) -> Iterator[Finding]:
 def _orphans(situation: Situation) -> Iterator[Finding]:
     repository = situation.repository
     others = [b for b in situation.branches if b.name != repository.integration_branch]
+    if not others or not repository.integration_branch:
+        return
     integration = commit_of_ref(
         situation.root,
         f"refs/heads/{repository.integration_branch}",
         f"refs/remotes/origin/{repository.integration_branch}",
     )
-    if not others or not repository.integration_branch or not integration:
+    if not integration:
         return
     if repository.shallow:
         yield _unknown("the clone is shallow: whether branches share their history cannot be told")

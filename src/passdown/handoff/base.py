@@ -87,7 +87,8 @@ def rebase_anchor(
         return Anchor(hints=(("packet", previous.git.head),), not_before=written)
     if receipt is not None:
         return receipt
-    if repository.base_rule == "head" and primary.started_at is not None and repository.effective_head:
+    older = primary.started_at is not None and (repository.head_at or 0) // 1000 <= primary.started_at // 1000
+    if repository.base_rule == "head" and primary.started_at is not None and repository.effective_head and not older:
         commit = commit_before(root, primary.started_at, repository.effective_head)
         if commit and commit != repository.effective_head:
             return Anchor(hints=(("session_start", commit),))

@@ -13,6 +13,7 @@ from passdown.clean.options import CleanOptions
 from passdown.errors import NoEvidenceError, PassdownError
 from passdown.handoff.gather import Gathered, Options, gather
 from passdown.handoff.path_facts import path_facts
+from passdown.io.git import one_moment
 from passdown.model.clean import CleanState
 from passdown.model.finding import Finding
 from passdown.model.packet import Packet, Producer
@@ -59,6 +60,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     same_as: Path | None = None
 
 
+@one_moment()
 def draft(folder: Path, options: Options | None = None, clean: CleanOptions | None = None) -> Draft:
     """Gather the evidence of the repository around `folder`, build its packet and judge its state, writing nothing.
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from passdown.errors import GitError
@@ -22,6 +25,34 @@ _CONFIG = (
     "color.ui=never", "core.untrackedCache=false", "log.showSignature=false", "diff.renames=false",
     "core.precomposeunicode=false", "status.renames=false", "diff.autoRefreshIndex=false",
 )  # fmt: skip
+
+
+_Answer = tuple[int, bytes, str]
+_moment: ContextVar[dict[tuple[str, ...], _Answer] | None] = ContextVar("moment", default=None)
+
+
+@contextmanager
+def one_moment() -> Iterator[None]:
+    """Take the repository as it stands at one moment: within this, `ask_git` puts the same question to git once."""
+    if _moment.get() is not None:
+        yield
+        return
+    token = _moment.set({})
+    try:
+        yield
+    finally:
+        _moment.reset(token)
+
+
+def ask_git(folder: Path, *arguments: str) -> _Answer:
+    """Ask what several parts want to know and what does not change meanwhile; else the same as `try_git`."""
+    answers = _moment.get()
+    if answers is None:
+        return try_git(folder, *arguments)
+    question = (os.path.realpath(folder), *arguments)
+    if question not in answers:
+        answers[question] = try_git(folder, *arguments)
+    return answers[question]
 
 
 def _environment() -> dict[str, str]:
@@ -64,7 +95,7 @@ def try_git(
     stdin: bytes | None = None,
     timeout: float = TIMEOUT,
     env: dict[str, str] | None = None,
-) -> tuple[int, bytes, str]:
+) -> _Answer:
     """Run git in `folder` and return exit code, standard output, and the line of standard error that says why.
 
     Raises `GitError` only when git is missing, cannot start in `folder`, or takes longer than `timeout` seconds.

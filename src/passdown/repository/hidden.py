@@ -11,6 +11,7 @@ from passdown.model.path import decode_path
 from passdown.repository.blobs import read_present
 from passdown.repository.locate import Layout
 from passdown.repository.own import OwnPaths
+from passdown.repository.tracked import index_tags
 
 KEPT = 1000
 """Most marked paths that are present and therefore compared."""
@@ -26,9 +27,8 @@ class Hidden(NamedTuple):
 def hidden_changes(layout: Layout, own: OwnPaths) -> tuple[Hidden, ...]:
     """Return the marked paths that differ from the index, sorted. A skip-worktree file that is absent is fine."""
     marked: dict[bytes, Literal["assume-unchanged", "skip-worktree"]] = {}
-    for record in run_git(layout.root, "ls-files", "-v", "-z").split(b"\0"):
-        tag, path = record[:1], record[2:]
-        if not path or own.holds(path) or tag == b"H":
+    for tag, path in index_tags(layout.root):
+        if tag == b"H" or own.holds(path):
             continue
         if tag in (b"S", b"s"):
             if os.path.lexists(os.fsencode(layout.root) + b"/" + path):

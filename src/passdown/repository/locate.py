@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from passdown.errors import GitError
-from passdown.io.git import try_git
+from passdown.io.git import ask_git
 
 _NO_REPOSITORY = ("not a git repository (or any", "must be run in a work tree")
+_LINE_FEED = "a folder's name holds a line feed"
+_LAYOUT = (
+    "rev-parse", "--is-bare-repository", "--is-shallow-repository", "--show-object-format", "--absolute-git-dir",
+    "--git-common-dir", "--show-toplevel",
+)  # fmt: skip
 _EMPTY_TREE = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
@@ -39,9 +44,12 @@ def locate(folder: Path) -> Path | None:
     """
     if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises where a parent folder is closed to us
         return None
-    code, output, message = try_git(folder, "rev-parse", "--show-toplevel")
+    code, output, message = ask_git(folder, *_LAYOUT)
     if code == 0:
-        root = Path(os.fsdecode(output.removesuffix(b"\n")))
+        parts = output.removesuffix(b"\n").split(b"\n")
+        if len(parts) != 6:
+            raise _refusal(folder, _LINE_FEED)
+        root = Path(os.fsdecode(parts[5]))
         _check_own_tree(root)
         return root
     if any(part in message for part in _NO_REPOSITORY):
@@ -51,20 +59,11 @@ def locate(folder: Path) -> Path | None:
 
 def read_layout(root: Path) -> Layout:
     """Return the folders of the repository at `root`. Raises `GitError` when there is none or git refuses it."""
-    code, output, message = try_git(
-        root,
-        "rev-parse",
-        "--is-bare-repository",
-        "--is-shallow-repository",
-        "--show-object-format",
-        "--absolute-git-dir",
-        "--git-common-dir",
-        "--show-toplevel",
-    )
+    code, output, message = ask_git(root, *_LAYOUT)
     parts = output.removesuffix(b"\n").split(b"\n")
     bare = parts[0] == b"true"
     if len(parts) != (5 if bare else 6) or (code != 0 and not bare):
-        raise _refusal(root, message or "a folder's name holds a line feed")
+        raise _refusal(root, message or _LINE_FEED)
     git_dir = Path(os.fsdecode(parts[3]))
     common_dir = Path(os.path.realpath(root / os.fsdecode(parts[4])))
     top = git_dir if bare else Path(os.fsdecode(parts[5]))

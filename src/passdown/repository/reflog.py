@@ -86,6 +86,8 @@ def _outside(root: Path, commits: list[str]) -> list[Lost]:
 
 
 def _existing(root: Path, ids: list[str]) -> list[str]:
+    if not ids:
+        return []
     names = "".join(f"{this}^{{commit}}\n" for this in ids).encode()
     code, output, _ = try_git(root, "cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=names)
     rows = [line.split() for line in output.decode().splitlines()] if code == 0 else []

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import read_bounded
-from passdown.io.git import try_git
+from passdown.io.git import ask_git
 from passdown.model.path import decode_path
 
 _ATTRIBUTES_LIMIT = 1 << 20
@@ -28,7 +28,7 @@ class Settings(NamedTuple):
 
 def read_settings(root: Path) -> Settings:
     """Read the settings in one call."""
-    code, output, _ = try_git(root, "config", "-z", "--get-regexp", _WANTED)
+    code, output, _ = ask_git(root, "config", "-z", "--get-regexp", _WANTED)
     remotes: set[str] = set()
     filters: set[str] = set()
     plain: dict[str, str] = {}
