@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     ),
     "wrap": ("passdown.cli.wrap:wrap", "Every day", "Write the handoff packet of this repository's sessions."),
     "check": ("passdown.cli.check:check", "Every day", "Say whether the work is safe to leave, and what to settle."),
+    "note": ("passdown.cli.note:note", "Every day", "Leave one line of evidence: a decision, a clue, the next step."),
     "run": ("passdown.cli.run:run", "Every day", "Run a command, and keep a record of how it ended."),
     "doctor": (
         "passdown.cli.doctor:doctor",

@@ -52,6 +52,11 @@ def append_row(root: Path, config: Config, row: AnyRow, *, locked_by: Path | Non
     return name, path
 
 
+def role_of(row: AnyRow) -> Role:
+    """Return the role of the file that a row belongs into."""
+    return _kind(row)[0]
+
+
 def _kind(row: AnyRow) -> tuple[Role, str, str]:
     if isinstance(row, DecisionRow):
         return "decisions", decisions.PREFIX, row.choice
