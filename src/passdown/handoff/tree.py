@@ -12,12 +12,14 @@ from msgspec import structs
 from passdown.config import Config
 from passdown.evidence.tests import is_relevant
 from passdown.model.evidence import RepositoryFacts
-from passdown.model.workbench import Workbench
+from passdown.model.workbench import FeedbackRow, Workbench
 from passdown.repository.content import Counts, TreeState, read_tree
 from passdown.repository.own import OwnPaths
 from passdown.store.packets import own_paths
-from passdown.workbench.local_log import with_local_log
-from passdown.workbench.locate import NAMES
+from passdown.workbench.document import Notes
+from passdown.workbench.feedback import log_paths, read_feedback
+from passdown.workbench.local_log import merge_rows, read_local, with_local_log
+from passdown.workbench.locate import NAMES, candidates
 
 _STAYS = frozenset({"router", "rules", "contract"})
 """Roles whose files say what is to be done: a result does not outlive a change of them."""
@@ -89,3 +91,16 @@ def measured(
     if report and report.content:
         workbench = structs.replace(workbench, verification=structs.replace(report, here=report.content == content))
     return workbench, structs.replace(repository, content=content, code=code)
+
+
+def recorded_runs(
+    root: Path, config: Config, facts: RepositoryFacts
+) -> tuple[tuple[FeedbackRow, ...], RepositoryFacts]:
+    """Return the recorded runs of both logs, and the facts with what tells which of them speak of the files here."""
+    logs = [found for path in candidates("feedback", config) if (found := log_paths(root, path))]
+    project = read_feedback(root, logs[0], Notes()).rows if logs else ()
+    rows = merge_rows(project, read_local(facts)[0])
+    if any(row.code for row in rows):
+        content, code = hashes(here(root, config), config)
+        facts = structs.replace(facts, content=content, code=code)
+    return rows, facts
