@@ -190,6 +190,7 @@ class Tests:
             source=worst.run.source,
             at=worst.run.at,
             none_ran=worst.report.ran == 0,
+            decided_by=self.tokens.get(worst.run.tokens, worst.run.command),
         )
 
     def _is_fresh(self, seen: Seen, repository: RepositoryFacts, accounted: dict[str, int | None]) -> bool:

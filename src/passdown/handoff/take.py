@@ -16,6 +16,7 @@ from passdown.errors import ConflictError, UnsafeError
 from passdown.handoff.candidate import Candidate, Shelf, find_candidate, open_shelf
 from passdown.handoff.options import Options
 from passdown.handoff.place import find_root
+from passdown.handoff.tree import recorded_runs
 from passdown.model.brief import Brief, Claim, ColdStart, TakeoverReceipt
 from passdown.model.evidence import RepositoryFacts
 from passdown.model.finding import Finding
@@ -23,7 +24,6 @@ from passdown.model.moment import to_rfc3339
 from passdown.model.packet import Packet
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import SessionRef
-from passdown.model.workbench import FeedbackRow
 from passdown.redact.scan import Redactor
 from passdown.repository.environment import probe_environment
 from passdown.repository.snapshot import snapshot
@@ -38,9 +38,6 @@ from passdown.takeover.ground import Ground, ground_of
 from passdown.takeover.receipt import who_takes, write_receipt
 from passdown.takeover.validate import Validated, validate
 from passdown.takeover.verdict import Decision, decide, refusal, tally
-from passdown.workbench.document import Notes
-from passdown.workbench.feedback import log_paths, read_feedback
-from passdown.workbench.locate import candidates
 
 if TYPE_CHECKING:
     from passdown.handoff.draft import Draft
@@ -193,7 +190,7 @@ class _Takeover:
     def _ground(self, facts: RepositoryFacts, claims: Sequence[Claim]) -> Ground:
         config, root = self.here.config, self.here.root
         recorded = any(claim.check is not None and claim.check.kind == "test_outcome_recorded" for claim in claims)
-        rows = _feedback(root, config) if recorded else ()
+        rows, facts = recorded_runs(root, config, facts) if recorded else ((), facts)
         return ground_of(facts, probe_environment(root, config.tools, config.env_names), rows)
 
     def _refused(self, packet: Packet, decision: Decision, findings: Sequence[Finding]) -> Taken:
@@ -238,11 +235,6 @@ def _read_repository(root: Path, config: Config, packet: Packet | None) -> Repos
     return snapshot(
         root, base_hints=hints, own_paths=own_paths(config), integration_branch=config.integration_branch
     )  # fmt: skip
-
-
-def _feedback(root: Path, config: Config) -> tuple[FeedbackRow, ...]:
-    logs = [found for path in candidates("feedback", config) if (found := log_paths(root, path))]
-    return read_feedback(root, logs[0], Notes()).rows if logs else ()
 
 
 def _full(candidate: Candidate, config: Config) -> str:

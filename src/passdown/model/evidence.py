@@ -204,7 +204,7 @@ class TestFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """State of the tests as recorded; passdown runs nothing here. `tree` is the fingerprint when it is known to match.
 
     `green`/`red`/`error` need a fresh record; `stale` has an older one; `manual` has only prose criteria. `none_ran`: the
-    runner was started and found no test.
+    runner was started and found no test. `decided_by` is the command whose run made the state what it is.
     """
 
     commands: tuple[str, ...] = ()
@@ -216,6 +216,7 @@ class TestFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     source: Source | None = None
     at: int | None = None
     none_ran: bool = False
+    decided_by: str = ""
 
 
 # --- what people and agents said ---------------------------------------------------------------------------------

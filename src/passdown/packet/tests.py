@@ -16,7 +16,7 @@ def tests_state(context: Context) -> tuple[Tests, int]:
     cap = LISTS["Tests.failing"]
     check = None
     if facts.commands and fresh:
-        check = Check(kind="test_outcome_recorded", subject=facts.commands[0], expect=facts.state)
+        check = Check(kind="test_outcome_recorded", subject=facts.decided_by or facts.commands[0], expect=facts.state)
     tests = Tests(
         commands=list(facts.commands[: LISTS["Tests.commands"]]),
         state=facts.state,

@@ -215,12 +215,16 @@ class _Judge:
 
     def _outcome(self, claim: Claim, check: Check) -> _Judged:
         """Judge a recorded outcome by the project's own feedback log. A run is never repeated here."""
-        wanted = _PASSED.get(check.expect)
-        current = claim.place != "failed_attempts"
-        if current and self.packet.git.tree_fingerprint != self.ground.facts.tree_fingerprint:
-            return "drifted", "changed", "was recorded for another tree; run it again"
+        wanted, facts = _PASSED.get(check.expect), self.ground.facts
         tokens = normalize_command(check.subject)
         runs = [row for row in self.ground.feedback if tokens and normalize_command(row.command) == tokens]
+        if claim.place != "failed_attempts":  # those are history; the rest is about the files as they lie here
+            if here := [row for row in runs if facts.code and facts.code in row.codes()]:
+                runs = here
+            elif self.packet.git.tree_fingerprint != facts.tree_fingerprint:
+                return "drifted", "changed", "was recorded for another tree; run it again"
+            else:
+                runs = [row for row in runs if not row.code]
         if wanted is None or not runs or runs[-1].exit_code is None:
             return "cannot_tell", "unknown", "the record of the run is not among this project's files"
         if (runs[-1].exit_code == 0) == wanted:
