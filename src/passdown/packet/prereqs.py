@@ -116,8 +116,9 @@ def _conditions(
         if question.severity == "block":
             yield PrereqCondition(kind="question_answered", expect=question.id, basis="declared")
     if tests.commands and tests.state in ("green", "red", "error"):
-        check = Check(kind="test_outcome_recorded", subject=tests.commands[0], expect=tests.state)
-        yield PrereqCondition(kind="baseline_test", expect=f"{tests.state}: {tests.commands[0]}", check=check)
+        command = tests.check.subject if tests.check else tests.commands[0]
+        check = Check(kind="test_outcome_recorded", subject=command, expect=tests.state)
+        yield PrereqCondition(kind="baseline_test", expect=f"{tests.state}: {command}", check=check)
     for submodule in repository.submodules:
         yield PrereqCondition(kind="submodule", expect=f"{submodule.path} at {submodule.commit}")
     for stash in repository.stashes:
