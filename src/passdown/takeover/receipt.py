@@ -60,15 +60,15 @@ def write_receipt(common_dir: Path, receipt: TakeoverReceipt) -> Path:
     return path
 
 
-def read_receipts(common_dir: Path) -> tuple[list[TakeoverReceipt], list[Finding]]:
-    """Return the receipts, newest first, and what was wrong with those that could not be read."""
+def read_receipts(common_dir: Path, most: int = MOST) -> tuple[list[TakeoverReceipt], list[Finding]]:
+    """Return the newest receipts, newest first, and what was wrong with those that could not be read."""
     folder = receipts_folder(common_dir)
     if folder.is_symlink() or folder.parent.is_symlink() or not folder.is_dir():
         return [], []
     receipts: list[TakeoverReceipt] = []
     findings: list[Finding] = []
     names = sorted((path.name for path in folder.iterdir() if _FILE.fullmatch(path.name)), reverse=True)
-    for name in names[:MOST]:
+    for name in names[:most]:
         try:
             receipts.append(_read(folder / name))
         except (FormatError, UnsafeError, OSError) as error:
