@@ -287,7 +287,9 @@ def _text(words: tuple[str, ...]) -> str:
     """Return the text of the arguments, or standard input for `-`."""
     if words != ("-",):
         return " ".join(words)
-    data = click.get_binary_stream("stdin").read(_STDIN + 1)
+    import sys
+
+    data = sys.stdin.buffer.read(_STDIN + 1)
     if len(data) > _STDIN:
         raise click.UsageError(f"standard input holds more than {_STDIN} bytes; a note is one line")
     return data.decode("utf-8", "replace").strip()

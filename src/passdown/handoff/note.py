@@ -28,7 +28,7 @@ _Row = TypeVar("_Row", bound=AnyRow)
 
 
 class Setting(Struct, frozen=True, kw_only=True):
-    """Where a note is written: the environment, whether there is a terminal, the time (milliseconds), the author given."""
+    """Where a note comes from: the environment, whether there is a terminal, the time (milliseconds), `by` as given."""
 
     environ: Mapping[str, str] = field(default_factory=dict)
     terminal: bool = False

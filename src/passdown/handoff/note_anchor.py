@@ -73,7 +73,8 @@ def _look(root: Path, path: str, line: int) -> str | None:
             return ""
         if not place.is_file():
             return "is a folder and has no lines"
-        lines = read_bounded(place.resolve(), LARGEST).count(b"\n") + 1
+        data = read_bounded(place.resolve(), LARGEST)
+        lines = data.count(b"\n") + (not data.endswith(b"\n"))
     except (OSError, ValueError, PassdownError):
         return "cannot be read"
     return "" if line <= lines else f"has only {lines} lines"

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from passdown.model.packet import Packet
+from passdown.packet.caps import keep
 from passdown.packet.escape import code, fenced, inline
 from passdown.packet.vague import sets_a_rule
 
@@ -45,8 +46,8 @@ def basis(name: str, source: str = "") -> str:
 
 
 def listed(items: Sequence[Any], room: int, left: int, show: Any) -> list[str]:
-    """Return the items as bullets, and one line for those not shown here or left out of the packet."""
-    lines = [f"- {show(item)}" for item in items[:room]]
+    """Return the items as bullets, pinned ones before others, and one line for those not shown or left out."""
+    lines = [f"- {show(item)}" for item in keep(list(items), room)]
     hidden = len(items) - len(lines)
     if hidden or left:
         where = "in handoff.json" if not left else "left out" if not hidden else "in handoff.json or left out"
@@ -73,6 +74,7 @@ def next_step(packet: Packet, room: Room) -> list[str]:
     action = packet.next_action
     rule = action.source.removeprefix("derived:")
     source = rule.replace("_", " ") if rule != action.source else action.source
+    source = f"noted by {'the ' + action.by if action.by else 'somebody'}" if source.startswith("note:") else source
     known = basis(action.basis, source)
     command = (
         f" · {code(action.command, max(room.path, 60))}" if action.command and action.command not in action.text else ""
@@ -206,9 +208,14 @@ def decisions(packet: Packet, room: Room) -> list[str]:
         why = f"{inline(d.why, room.least(120))}{assumed}  {basis(d.basis, origin)}"
         return f"{inline(d.choice, room.chars)}{rejected} — {why}"
 
-    lines = listed(packet.decisions[-room.items :], room.items, _left(packet, "decisions", room.items), show)
-    wish = [f"prefers: {inline(p.text, room.chars)}  {basis(p.basis, 'by the ' + p.by)}" for p in packet.preferences]
-    return lines + [f"- {line}" for line in wish[: room.items]]
+    lines = listed(
+        keep(packet.decisions, room.items, newest=True), room.items, _left(packet, "decisions", room.items), show
+    )
+    wish = [
+        f"prefers: {inline(p.text, room.chars)}  {basis(p.basis, 'by the ' + p.by)}"
+        for p in keep(packet.preferences, room.items)
+    ]
+    return lines + [f"- {line}" for line in wish]
 
 
 def _left(packet: Packet, field: str, room: int) -> int:
@@ -254,7 +261,7 @@ def problems(packet: Packet, room: Room) -> list[str]:
 
     def risk(r: Any) -> str:
         severity = f"**{r.severity}**" if r.severity == "block" else r.severity
-        return f"{severity} {code(r.code, room.least(80))} {inline(r.detail, room.chars)}"
+        return f"{severity} {code(r.code, room.least(80))} {inline(r.detail, room.chars)}{_noted(r)}"
 
     def attempt(a: Any) -> str:
         tries = f" ×{a.tries}" if a.tries > 1 else ""
@@ -265,12 +272,15 @@ def problems(packet: Packet, room: Room) -> list[str]:
             else ""
         )
         note = f' — note: "{inline(a.note, room.least(80))}"' if a.note else ""
+        if a.basis == "declared":
+            return f"tried, failed: {inline(a.what, room.chars)}{why}{_noted(a)}"
         settled = "tried, failed, passes now" if a.resolved else "tried, failed" if a.ended != "unknown" else "begun"
         return f"{settled}: {code(a.what, room.chars)} — {ended(a.exit, a.ended)}{tries}{why}{note}{after}"
 
     def assumption(a: Any) -> str:
         score = "not reviewed" if a.score is None else f"scored {a.score} of 2"
-        return f"assumed: {inline(a.text, room.chars)} ({score})"
+        check = f" — tells: {code(a.validate_with, room.chars)}" if a.validate_with and a.by else ""
+        return f"assumed: {inline(a.text, room.chars)} ({score}){check}{_noted(a)}"
 
     shown = [r for r in packet.open_risks if r.severity != "info" or r.code != "lkg.missing"]
     lines = listed(shown, room.items, _left(packet, "open_risks", len(packet.open_risks)), risk)
@@ -283,6 +293,11 @@ def problems(packet: Packet, room: Room) -> list[str]:
     if packet.assumptions_unscored:
         lines.append(f"- {packet.assumptions_unscored} assumptions were scored only as a whole, none by itself")
     return lines
+
+
+def _noted(item: Any) -> str:
+    """Return who noted a thing, empty for what nobody did."""
+    return f"  {basis(item.basis, 'by the ' + item.by)}" if item.by else ""
 
 
 def verification(packet: Packet, room: Room) -> list[str]:
