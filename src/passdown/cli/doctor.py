@@ -124,10 +124,12 @@ def _headline(found: Diagnosis) -> Iterator[str]:
 
 
 def _rows(findings: list[Finding] | tuple[Finding, ...]) -> Iterator[str]:
-    for finding in findings:
-        yield f"  {finding.code.removeprefix('lost.'):13} {finding.detail}"
+    names = [finding.code.removeprefix("lost.") for finding in findings]
+    width = max(map(len, names), default=0)
+    for name, finding in zip(names, findings, strict=True):
+        yield f"  {name:{width}}  {finding.detail}"
         if finding.fix:
-            yield f"  {'':13} → {finding.fix}"
+            yield f"  {'':{width}}  → {finding.fix}"
 
 
 def _pointers(reading: Reading) -> Iterator[str]:

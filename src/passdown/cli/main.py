@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "check": ("passdown.cli.check:check", "Every day", "Say whether the work is safe to leave, and what to settle."),
     "note": ("passdown.cli.note:note", "Every day", "Leave one line of evidence: a decision, a clue, the next step."),
     "run": ("passdown.cli.run:run", "Every day", "Run a command, and keep a record of how it ended."),
+    "status": ("passdown.cli.status:status", "Every day", "Show where the work stands, and what to do next."),
     "doctor": (
         "passdown.cli.doctor:doctor",
         "Every day",

@@ -15,7 +15,7 @@ from passdown.config import load_config
 from passdown.errors import GitError, PassdownError, UsageError
 from passdown.handoff.draft import Draft, draft
 from passdown.handoff.knowledge import chat_losses, packet_losses, wrap_and_commit
-from passdown.handoff.losses import Scene, find_losses, open_scene
+from passdown.handoff.losses import Scene, find_losses, find_unpushed, open_scene
 from passdown.handoff.options import Options
 from passdown.handoff.place import branch_on_shelf, find_root
 from passdown.handoff.shelves import store_of
@@ -143,6 +143,7 @@ class _Examination:
         findings += self._conflicts()
         findings += self._knowledge(readings[0], built)
         findings += _dangling(readings[0], here, _explained(scene, named))
+        findings += find_unpushed(scene)
         findings += [found for reading in readings for found in _unready(reading, stored=stored)]
         return self._diagnosis(packet if stored else None, readings, findings)
 

@@ -75,12 +75,19 @@ def open_scene(
 
 
 def find_losses(scene: Scene, named: Sequence[str]) -> Iterator[Finding]:
-    """Find what no clone of this repository has. `named` are the paths that packet and workbench point to."""
+    """Find what no clone of this repository has. `named` are the paths that packet and workbench point to.
+
+    In the order of mending; `find_unpushed` comes last, because what is kept is pushed after it is committed.
+    """
     yield from _tree(scene)
     yield from _named_but_ignored(scene, named)
     yield from _stashes(scene)
     yield from _worktrees(scene)
     yield from _submodules(scene)
+
+
+def find_unpushed(scene: Scene) -> Iterator[Finding]:
+    """Find what only this device has, though git has it: commits on no remote; files that Git LFS did not fetch."""
     yield from _unpushed(scene)
     yield from _lfs(scene)
 

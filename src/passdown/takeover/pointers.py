@@ -126,7 +126,7 @@ def _objects(ground: Ground, names: Sequence[str]) -> frozenset[str]:
 def _pointer(verdict: Verdict, packet: Packet, ground: Ground, present: frozenset[str], asked: list[int]) -> Pointer:
     check = verdict.claim.check or Check(kind="path_exists")
     resolved = verdict.state == "holds" or verdict.change in ("advanced", "rewritten", "moved", "appeared")
-    if not resolved and check.kind == "is_ancestor":
+    if not resolved and check.kind in ("is_ancestor", "stash_exists"):
         resolved = check.subject in present
     elif not resolved and check.kind == "blob_at_path":
         resolved = check.expect in present or _recorded(ground, check.subject) == check.expect
