@@ -156,7 +156,7 @@ def _judge(situation: Situation, task: Task, before: dict[str, Task] | None, cou
     proof = proof_of(situation, task)
     if task.status == "done":
         yield from _done(situation, task, before, proof, counts)
-    elif proof.passed and not proof.stale and proof.commands_ok is not False and not proof.review_fails:
+    elif _is_proven(proof):
         if not _is_loose(situation):
             yield Finding(
                 code="board.stale_open", severity="block", where=task.source,
@@ -169,6 +169,19 @@ def _judge(situation: Situation, task: Task, before: dict[str, Task] | None, cou
         yield from _started(situation, task)
     elif task.status == "blocked":
         yield from _blocked(situation, task)
+
+
+def _is_proven(proof: Proof) -> bool:
+    return bool(proof.passed) and not proof.stale and proof.commands_ok is not False and not proof.review_fails
+
+
+def proven_open(situation: Situation) -> list[Task]:
+    """Return the items that are not done though they are proven to be: those that `board.stale_open` names."""
+    if _is_loose(situation):
+        return []
+    workbench = situation.workbench
+    items = {task.id: task for task in (*workbench.features, *workbench.tasks)}
+    return [task for task in items.values() if task.status != "done" and _is_proven(proof_of(situation, task))]
 
 
 def _done(

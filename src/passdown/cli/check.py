@@ -34,6 +34,7 @@ BLOCKED = 3
 @click.option("--test-timeout", default=1800.0, show_default=True, metavar="SECONDS",
               type=click.FloatRange(min=0, min_open=True), help="Longest that one test command may take.")  # fmt: skip
 @click.option("--report", is_flag=True, help="Write the verification report, from what was measured on these files.")
+@click.option("--sync-board", is_flag=True, help="Set what is proven done to done on the board; see below.")
 @click.option("--name-failures", is_flag=True, help="Count failing tests as named: they go into the packet as risks.")
 @click.option("--allow", "codes", multiple=True, metavar="CODE",
               help="Let this code pass, as a person and with a reason. May be repeated.")  # fmt: skip
@@ -41,7 +42,8 @@ BLOCKED = 3
 @click.pass_obj
 def check(
     folder: str, as_json: bool, output: Path | None, strict: bool, portable: bool, base: str, session: str,
-    run_tests: bool, test_timeout: float, report: bool, name_failures: bool, codes: tuple[str, ...], reason: str,
+    run_tests: bool, test_timeout: float, report: bool, sync_board: bool, name_failures: bool, codes: tuple[str, ...],
+    reason: str,
 ) -> int:  # fmt: skip
     """Say whether the work is safe to leave: branch, working tree, leftovers, board, tests; all findings in one pass.
 
@@ -53,6 +55,9 @@ def check(
     else what the manifests point to. `run-tests = true` in the configuration does so always, but for the last. Nothing
     is ever run that a packet names. --report writes the verification report of the active task (by default
     outputs/verification/TASK.json): each criterion with what was recorded for exactly these files, red or green.
+
+    --sync-board sets those items of the task board and the feature list to done whose verification report passed at
+    this commit (`board.stale_open`), and only those; nothing else in the files changes. An agent may do it, too.
     """
     import time
 
@@ -69,7 +74,9 @@ def check(
         environ=os.environ, now=now,
     )  # fmt: skip
     options = Options(session=session, base=base, now=now)
-    running = Running(run_tests=run_tests, report=report, timeout=test_timeout, announce=_announce)
+    running = Running(
+        run_tests=run_tests, report=report, sync_board=sync_board, timeout=test_timeout, announce=_announce
+    )  # fmt: skip
     done = run_check(
         Path(folder), options, clean, output=output, terminal=sys.stdin.isatty(), running=running
     )  # fmt: skip
@@ -97,6 +104,8 @@ def _say_what_was_done(done: Checked) -> None:
             _announce(f"for a person to look at: {line}")
     if done.report is not None:
         _announce(f"verification report {done.report.headline()}")
+    for item in done.synced:
+        _announce(f"{item.path}: {item.id} was {item.was}, is done now")
 
 
 def table(state: CleanState) -> Iterator[str]:

@@ -16,6 +16,7 @@ from passdown.handoff.draft import begin, packet_redactor
 from passdown.handoff.gather import Options, gather
 from passdown.handoff.place import find_root
 from passdown.handoff.report import Report, write_report
+from passdown.handoff.sync_board import Synced, sync_board
 from passdown.handoff.testing import TIMEOUT, Announce, Tested, run_tests
 from passdown.io.files import write_files
 from passdown.model.clean import CleanCheck, CleanState
@@ -26,21 +27,26 @@ from passdown.repository.locate import locate
 class Checked(Struct, frozen=True, kw_only=True):
     """The result, the repository's root (None outside of one), and what was off while gathering.
 
-    `tested` says what was run, `report` which verification report was written, where that was asked for.
+    `tested` says what was run, `report` which verification report was written, `synced` what was set to done on the
+    board, where that was asked for.
     """
 
     state: CleanState
     root: Path | None = None
     tested: Tested | None = None
     report: Report | None = None
+    synced: tuple[Synced, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
 class Running(Struct, frozen=True, kw_only=True):
-    """What check may do beyond looking: run the tests, each for at most `timeout` seconds, and write the report."""
+    """What check may do beyond looking: run the tests, each for at most `timeout` seconds, write the report, and set
+    what is proven on the board to done.
+    """
 
     run_tests: bool = False
     report: bool = False
+    sync_board: bool = False
     timeout: float = TIMEOUT
     announce: Announce = lambda _: None
 
@@ -67,9 +73,15 @@ def check(
             report = write_report(gathered, packet_redactor(gathered))
             gathered = gather(folder, options)
         begun = begin(gathered, options, packet_redactor(gathered))
+        synced: tuple[Synced, ...] = ()
+        if running.sync_board and (synced := sync_board(gathered, begun.packet, clean)):
+            gathered = gather(folder, options)
+            begun = begin(gathered, options, packet_redactor(gathered))
         state = check_clean(gathered.evidence, begun.packet, gathered.config, clean)
         write_clean_state(Path(gathered.repository.common_dir), state)
-        checked = Checked(state=state, root=gathered.root, findings=gathered.findings, tested=tested, report=report)
+        checked = Checked(
+            state=state, root=gathered.root, findings=gathered.findings, tested=tested, report=report, synced=synced
+        )  # fmt: skip
     if output is not None:
         if not output.parent.is_dir():
             raise NoEvidenceError("there is no such folder", where=str(output.parent), next_step="Make it first.")
