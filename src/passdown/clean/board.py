@@ -161,7 +161,7 @@ def _judge(situation: Situation, task: Task, before: dict[str, Task] | None, cou
             yield Finding(
                 code="board.stale_open", severity="block", where=task.source,
                 detail=f"{task.id} is {task.status}, but its verification passed at this commit",
-                fix=f'set the status of {task.id} to "done" in {task.source}',
+                fix="passdown check --sync-board",
             )  # fmt: skip
     elif task.status == "in_progress":
         yield from _idle(situation, task)
