@@ -209,7 +209,8 @@ def describe(run: CommandRun) -> str:
     """Return a run in a few words for the list of what was tried; empty for mere looking around."""
     if run.kind == "search" or run.result in {"rejected", "running"}:
         return ""
-    look = look_at(run.command) if run.kind in {"vcs", "other"} and len(run.command) < MAX_LOOKED_AT else None
-    if look is not None and look.reader and look.program not in _TELLING and "&&" not in run.command:
-        return ""
+    if run.kind in {"vcs", "other"} and len(run.command) < MAX_LOOKED_AT and "&&" not in run.command:
+        look = look_at(run.command)
+        if look.reader and look.program not in _TELLING:
+            return ""
     return f"run {run.command}"

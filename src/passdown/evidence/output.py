@@ -70,26 +70,52 @@ _PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
 """What names a failure, the surest first: texts (in lower case) of which every match holds one, and the pattern."""
 
 
+_TRACEBACK = "Traceback (most recent call last)"
+
+
 def error_line(text: str) -> str:
     """Return the line of an output that best names the failure, at most 240 characters; empty for no output at all."""
-    lines = [line.rstrip() for line in text.split("\n") if line and not line.isspace()]
-    noise = compiled(_NOISE).match
-    useful = [line for line in lines if not noise(line)] or lines
-    if not useful:
+    last, only_noise = _last_line(text)
+    if not last:
         return ""
-    if "Traceback (most" in text and any(line.startswith("Traceback (most recent call last)") for line in useful):
-        useful.reverse()
-        last = useful[0]
-    else:
-        last = useful[-1]
     lowered = text.lower()
-    low_lines = [line[:2000].lower() for line in useful]
+    if len(lowered) != len(text):
+        lowered = text.replace("İ", "i").lower()  # the one letter that grows: positions have to stay
+    backwards = _TRACEBACK in text and (text.startswith(_TRACEBACK) or f"\n{_TRACEBACK}" in text)
+    noise = compiled(_NOISE).match
     for words, pattern in _PATTERNS:
-        first, *rest = [word for word in words if word in lowered] or [""]
-        for line, low in zip(useful, low_lines, strict=True) if first else ():
-            if (first in low or (rest and any(word in low for word in rest))) and compiled(pattern).search(line[:2000]):
+        for start in _lines_with(words, lowered, backwards=backwards):
+            end = text.find("\n", start)
+            line = (text[start:end] if end >= 0 else text[start:]).rstrip()
+            if compiled(pattern).search(line[:2000]) and (only_noise or not noise(line)):
                 return one_line(line)
     return one_line(last)
+
+
+def _last_line(text: str) -> tuple[str, bool]:
+    """Return the last line that says anything, and whether that is noise because every line is."""
+    noise = compiled(_NOISE).match
+    fallback, end = "", len(text)
+    while end > 0:
+        start = text.rfind("\n", 0, end) + 1
+        if line := text[start:end].rstrip():
+            if not noise(line):
+                return line, False
+            fallback = fallback or line
+        end = start - 1
+    return fallback, True
+
+
+def _lines_with(words: tuple[str, ...], text: str, *, backwards: bool) -> list[int]:
+    """Return where the lines begin that hold any of the words."""
+    starts: set[int] = set()
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            starts.add(text.rfind("\n", 0, at) + 1)
+            end = text.find("\n", at)
+            at = text.find(word, end) if end >= 0 else -1
+    return sorted(starts, reverse=backwards)
 
 
 @cache

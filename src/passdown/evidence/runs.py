@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, structs
 
-from passdown.evidence.classify import OK, Result, Verdict, judge
+from passdown.evidence.classify import Result, Verdict, judge
 from passdown.evidence.identity import Identity, identify
 from passdown.evidence.output import MAX_TAIL, bare_output, one_line, tail_of
 from passdown.evidence.places import Places
@@ -28,7 +27,7 @@ _BACKGROUND_KEYS = ("session_id", "bash_id", "shell_id", "task_id", "process_id"
 _ASKING = frozenset(_BACKGROUND_KEYS)
 
 
-class Finished(NamedTuple):
+class Finished(Struct, frozen=True, gc=False):
     """A run with its identity and what the agent saw of its output. `state` is False for a rewound run."""
 
     run: CommandRun
@@ -37,7 +36,7 @@ class Finished(NamedTuple):
     state: bool
 
 
-class _Pending(NamedTuple):
+class _Pending(Struct, frozen=True, gc=False):
     identity: Identity
     at: int | None
     source: Source
@@ -125,13 +124,13 @@ class SessionRuns:
 
 
 def _finish(pending: _Pending, event: ToolResult) -> Finished:
-    if event.outcome == "ok" and event.exit_code in (None, 0) and not pending.identity.masking:
-        verdict = OK
-    else:
-        verdict = judge(pending.identity.parts, event.exit_code, event.outcome, event.text, pending.said)
+    identity = pending.identity
+    if event.outcome == "ok" and event.exit_code in (None, 0) and not identity.masking:
+        return Finished(_fine(pending, event), identity, event.text, pending.active and event.active)
+    verdict = judge(identity.parts, event.exit_code, event.outcome, event.text, pending.said)
     failed = verdict.result != "ok" and not verdict.expected
     run = _record(
-        pending.identity,
+        identity,
         verdict,
         exit_code=None if verdict.masked else event.exit_code,
         at=event.at if event.at is not None else pending.at,
@@ -140,7 +139,24 @@ def _finish(pending: _Pending, event: ToolResult) -> Finished:
         stdout=tail_of(bare_output(event.text)) if failed else "",
         ids=(pending.call_id, ""),
     )
-    return Finished(run, pending.identity, event.text, pending.active and event.active)
+    return Finished(run, identity, event.text, pending.active and event.active)
+
+
+def _fine(pending: _Pending, event: ToolResult) -> CommandRun:
+    """Return the record of a run that went well, as most do: with what such a one has alone."""
+    identity = pending.identity
+    return CommandRun(
+        command=identity.text,
+        tokens=identity.tokens,
+        cwd=identity.cwd,
+        exit=event.exit_code,
+        result="ok",
+        at=event.at if event.at is not None else pending.at,
+        duration_ms=event.duration_ms,
+        source=pending.source,
+        command_id=pending.call_id,
+        kind=identity.kind,
+    )
 
 
 def _unanswered(pending: _Pending) -> Finished:

@@ -38,8 +38,8 @@ class Stages:
 
     def seen_at(self, at: int | None) -> None:
         """Take note of a time of evidence."""
-        if at is not None and 0 < at < LATEST:
-            self.as_of = at if self.as_of is None else max(self.as_of, at)
+        if at is not None and 0 < at < LATEST and (self.as_of is None or at > self.as_of):
+            self.as_of = at
 
     def counts(self, at: int | None) -> bool:
         """Say whether something of this time lies in the window."""
