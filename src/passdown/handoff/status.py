@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec import Struct, field
@@ -14,7 +14,6 @@ from passdown.config import Config, load_config
 from passdown.errors import FormatError, GitError, NoEvidenceError, UnsafeError
 from passdown.io.files import read_bounded
 from passdown.io.git import try_git
-from passdown.model.brief import TakeoverReceipt
 from passdown.model.evidence import RepositoryFacts
 from passdown.model.finding import Finding
 from passdown.model.moment import to_milliseconds
@@ -25,7 +24,9 @@ from passdown.repository.operation import operation_in
 from passdown.repository.own import OwnPaths
 from passdown.sessions.newest import newest_sessions
 from passdown.store.packets import PACKET_LIMIT, StoredPacket, active_packets, own_paths, read_store, shelves
-from passdown.takeover.receipt import read_receipts
+
+if TYPE_CHECKING:
+    from passdown.model.brief import TakeoverReceipt
 
 LIVE_MS = 120_000
 """A session whose log grew within this many milliseconds counts as running."""
@@ -286,6 +287,10 @@ class _Look:
         return newer, more
 
     def _taken(self, branch: str, active: StoredPacket | None) -> LastTakeover | None:
+        if not (self.layout.common_dir / "passdown" / "receipts").is_dir():
+            return None
+        from passdown.takeover.receipt import read_receipts  # its records take a moment to define
+
         receipts, _ = read_receipts(self.layout.common_dir, _RECEIPTS)
         receipt = next((receipt for receipt in receipts if receipt.branch == branch), None)
         return self._takeover(receipt, active) if receipt is not None else None
