@@ -43,6 +43,12 @@ class NextActionError(PassdownError):
     exit_code: ClassVar[int] = 5
 
 
+class StaleError(PassdownError):
+    """The packet does not hold here: it is archived, superseded, or of another place."""
+
+    exit_code: ClassVar[int] = 6
+
+
 class ConflictError(PassdownError):
     """Somebody else holds the lock, or two sessions are live and one must be chosen."""
 

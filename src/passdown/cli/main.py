@@ -36,6 +36,13 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "sessions": ("passdown.cli.sessions:sessions", "Sessions", "List the sessions of this repository, or show one."),
     "log": ("passdown.cli.log:log", "Packets", "List packets and takeovers: who took what, and whether it held."),
     "diff": ("passdown.cli.diff:diff", "Packets", "Show what one packet knows that another did not."),
+    "resolve": (
+        "passdown.cli.resolve:resolve",
+        "Packets",
+        "Settle which of several active packets goes on.",
+    ),
+    "archive": ("passdown.cli.archive:archive", "Packets", "Put packets aside, or take that back."),
+    "restore": ("passdown.cli.restore:restore", "Packets", "Make an old packet the active one again."),
     "export": ("passdown.cli.export:export", "Packets", "Write a packet in another shape."),
     "schema": ("passdown.cli.schema:schema", "Packets", "Print the JSON Schema of the packet."),
     "demo": ("passdown.cli.demo:demo", "Getting to know it", "Make a small repository with a session, and wrap it."),

@@ -7,14 +7,16 @@ from pathlib import Path
 from msgspec import Struct
 
 from passdown.config import Config
-from passdown.errors import ConflictError, PassdownError, UsageError
+from passdown.errors import PassdownError, StaleError
+from passdown.handoff.named import find_stored, require_one
 from passdown.handoff.place import branch_on_shelf
 from passdown.handoff.shelves import store_of
 from passdown.io.files import is_inside, join_inside, read_bounded
 from passdown.model.brief import Quote
 from passdown.model.finding import Finding
 from passdown.redact.neutralise import one_line
-from passdown.store.packets import PACKET_LIMIT, StoredPacket, active_packets, read_head
+from passdown.store.chain import Chain, StoredPacket, heads
+from passdown.store.shelves import PACKET_LIMIT, read_head
 from passdown.takeover.history import former_names
 
 _MARKDOWN_LIMIT = 1 << 20
@@ -49,7 +51,7 @@ class Shelf(Struct, frozen=True, kw_only=True):
         return [
             Quote(text=one_line(branch or "a detached HEAD", 120), note=one_line(packet.head.packet_id[:12], 12))
             for branch in branches
-            for packet in active_packets(list(self.stored), branch or None)
+            for packet in heads(self.stored, branch or None)
         ]
 
 
@@ -64,8 +66,8 @@ def open_shelf(root: Path, config: Config) -> Shelf:
 def find_candidate(here: Shelf, name: str = "") -> Candidate | None:
     """Return the packet meant, None when this branch has none and none is named.
 
-    Raises `UsageError` for a name that is none or several, `ConflictError` when several are active, `FormatError` for
-    a file that is no packet, `UnsafeError` for a symlink.
+    Raises `UsageError` for a name that is none or several, `ConflictError` when several are active, `StaleError` for an
+    archived one, `FormatError` for a file that is no packet, `UnsafeError` for a symlink.
     """
     if name and Path(name).is_file():
         return _read(here, Path(name), read_head(Path(name)).packet_id, own_file=True)
@@ -74,45 +76,46 @@ def find_candidate(here: Shelf, name: str = "") -> Candidate | None:
 
 
 def _named(here: Shelf, name: str) -> StoredPacket:
-    if "/" in name or name.endswith(".json"):
-        raise UsageError("there is no such file", where=one_line(name, 200), next_step="Name a handoff.json.")
-    chosen = [
-        stored
-        for stored in here.stored
-        if stored.head.session_id == name or (len(name) >= 4 and stored.head.packet_id.startswith(name))
-    ]
-    if len(chosen) != 1:
-        known = ", ".join(one_line(stored.head.packet_id[:12], 12) for stored in here.stored) or "none"
-        what = "names several packets" if chosen else "names no packet"
-        raise UsageError(f"{one_line(name, 80)!r} {what}", next_step=f"Here are: {known}.")
-    return chosen[0]
+    chosen = find_stored(here.stored, here.branch, name)
+    chain = Chain(here.stored)
+    if chosen.archived and not chain.is_superseded(chosen):
+        short = one_line(chosen.packet_id[:12], 12)
+        raise StaleError(
+            f"packet {short} is archived; nothing is to be taken from it",
+            next_step=f"Read it with `passdown show {short}`; take it back with `passdown archive --undo {short}`.",
+        )
+    return chosen
 
 
 def _active(here: Shelf) -> StoredPacket | None:
-    chosen = active_packets(list(here.stored), here.branch)
+    chosen = heads(here.stored, here.branch)
     if not chosen and here.branch and any(stored.head.git.branch != here.branch for stored in here.stored):
         former = former_names(here.root, here.branch)
-        chosen = [packet for name in sorted(former) for packet in active_packets(list(here.stored), name)]
-    if len(chosen) > 1:
-        names = ", ".join(one_line(stored.head.packet_id[:12], 12) for stored in chosen)
-        raise ConflictError(
-            f"{len(chosen)} packets are active for {here.branch or 'a detached HEAD'}",
-            next_step=f"Name the one to take: {names}",
-        )
+        chosen = [packet for name in sorted(former) for packet in heads(here.stored, name)]
+    require_one(chosen, here.branch)
     return chosen[0] if chosen else None
+
+
+def _last_successor(here: Shelf, packet_id: str) -> str:
+    """Return the id at the end of the chain that begins at a packet, the packet that is to be taken in its stead."""
+    chain, name, seen = Chain(here.stored), packet_id, {packet_id}
+    while later := [packet.packet_id for packet in chain.successors(name) if packet.packet_id not in seen]:
+        name = later[-1]
+        seen.add(name)
+    return "" if name == packet_id else name
 
 
 def _read(here: Shelf, path: Path, packet_id: str, *, own_file: bool = False) -> Candidate:
     inside = is_inside(here.root, path)
     mirror = _text(join_inside(here.root, here.config.mirror)) if here.config.mirror and not own_file else None
-    successors = [stored.head.packet_id for stored in here.stored if packet_id in stored.head.replaces()]
+    active = {packet.packet_id for packet in heads(here.stored, here.branch)}
     return Candidate(
         path=path,
         data=read_bounded(path, PACKET_LIMIT),
         shown=path.resolve().relative_to(here.root.resolve()).as_posix() if inside else path.name,
         markdown=_text(path.with_name("handoff.md")) if path.name == "handoff.json" else None,
         mirror=mirror if mirror is not None and packet_id in mirror else None,
-        successor=one_line(successors[-1], 64) if successors else "",
+        successor="" if packet_id in active else one_line(_last_successor(here, packet_id), 64),
     )
 
 

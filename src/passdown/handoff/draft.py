@@ -20,7 +20,7 @@ from passdown.model.packet import Packet, Producer
 from passdown.packet.build import draft_packet
 from passdown.packet.draft import Draft as PacketDraft
 from passdown.packet.encode import encode_packet
-from passdown.packet.identity import content_hash
+from passdown.packet.identity import same_content
 from passdown.packet.render import render_markdown
 from passdown.packet.seal import require_final, seal_packet
 from passdown.redact.scan import Redactor
@@ -92,7 +92,7 @@ def draft_from(gathered: Gathered, options: Options, clean: CleanOptions | None 
     packet = structs.replace(packet, producer=Producer(version=__version__))
     same_as = None
     if gathered.previous is not None and gathered.previous_path is not None:
-        if content_hash(packet) == content_hash(gathered.previous):
+        if same_content(packet, gathered.previous):
             packet, same_as = gathered.previous, gathered.previous_path
         else:
             packet = structs.replace(packet, supersedes=gathered.previous.packet_id)

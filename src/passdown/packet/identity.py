@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from passdown.model.lineage import EXT_KEY
 from passdown.model.packet import UNHASHED_FIELDS, Packet
 from passdown.packet.plain import plain_packet
 
@@ -25,6 +26,18 @@ def content_hash(packet: Packet | Mapping[str, Any], *, without: tuple[str, ...]
 def packet_id(packet: Packet | Mapping[str, Any]) -> str:
     """Return the id a packet must have. Given the decoded JSON, also of a later minor version with unknown fields."""
     return content_hash(packet)
+
+
+def same_content(one: Packet | Mapping[str, Any], other: Packet | Mapping[str, Any]) -> bool:
+    """Say whether two packets say the same, one of them perhaps only as a repetition of an older packet."""
+    return _without_lineage(one) == _without_lineage(other)
+
+
+def _without_lineage(packet: Packet | Mapping[str, Any]) -> str:
+    plain = dict(plain_packet(packet) if isinstance(packet, Packet) else packet)
+    ext = plain.get("ext")
+    plain["ext"] = {key: value for key, value in ext.items() if key != EXT_KEY} if isinstance(ext, dict) else {}
+    return content_hash(plain)
 
 
 def derived_session_id(packet: Packet) -> str:
