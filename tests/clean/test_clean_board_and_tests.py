@@ -279,7 +279,7 @@ def test_not_run(repository: Any, findings: Any) -> None:
     repository.write("src/a.py", "A = 1\n")
     repository.commit("work")
     found = next(f for f in findings(repository.root, base=base) if f.code == "tests.not_run")
-    assert (found.severity, found.fix) == ("block", "pytest -q")
+    assert (found.severity, found.fix) == ("block", "passdown run -- pytest -q")
 
 
 MANIFESTS = {
@@ -297,7 +297,7 @@ def test_a_command_is_proposed_from_the_manifest(command: str, repository: Any, 
     repository.write(*MANIFESTS[command])
     repository.commit("manifest")
     found = next(f for f in findings(repository.root) if f.code == "tests.not_run")
-    assert (found.severity, found.fix) == ("warn", command)
+    assert (found.severity, found.fix) == ("warn", f"passdown run -- {command}")
 
 
 def test_no_command_and_prose(repository: Any, findings: Any) -> None:

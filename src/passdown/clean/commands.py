@@ -1,48 +1,70 @@
-"""The test command a project's manifests point to: proposed to a person, never run."""
+"""The test command a project's manifests point to, proposed and run only when asked; and how to record a run."""
 
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from passdown.errors import FormatError, UnsafeError
+from passdown.evidence.tests import looks_like_command
 from passdown.io.files import read_bounded
+from passdown.model.pattern import lazy_pattern
+from passdown.model.workbench import Workbench
 
 _LIMIT = 1 << 20
-_RUNNERS = (
-    ("pnpm-lock.yaml", "pnpm test"),
-    ("yarn.lock", "yarn test"),
-    ("bun.lock", "bun test"),
-    ("bun.lockb", "bun test"),
-)
+_LOOKED_AT = 2000
+"""Most names in a folder of tests that are looked at."""
+
+SHELL_TEXT = lazy_pattern(r"[|&;<>()$`*?\[\]#~{}\n!=]")
+"""What only a shell understands."""
+
+_TARGETS = (
+    (("GNUmakefile", "makefile", "Makefile"), r"(?m)^(?:[\w./-]+[ \t]+)*test(?:[ \t]+[\w./-]+)*[ \t]*::?(?!=)",
+     "make test"),
+    (("justfile", "Justfile", "JUSTFILE", ".justfile"), r"(?m)^@?test\b[^:=\n]*:(?!=)", "just test"),
+    (("Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "Taskfile.dist.yml", "Taskfile.dist.yaml"),
+     r"""(?m)^ {1,4}["']?test["']?:""", "task test"),
+)  # fmt: skip
+_NODE_RUNNERS = (
+    ("pnpm-lock.yaml", "pnpm test"), ("yarn.lock", "yarn test"), ("bun.lock", "bun run test"),
+    ("bun.lockb", "bun run test"), ("package-lock.json", "npm test"), ("npm-shrinkwrap.json", "npm test"),
+)  # fmt: skip
+_PYTHON_RUNNERS = (
+    ("uv.lock", "uv run pytest"), ("poetry.lock", "poetry run pytest"), ("pdm.lock", "pdm run pytest"),
+    ("Pipfile.lock", "pipenv run pytest"),
+)  # fmt: skip
 _PLAIN = (
-    ("tox.ini", "tox"), ("noxfile.py", "nox"), ("Cargo.toml", "cargo test"), ("go.mod", "go test ./..."),
-    ("mvnw", "./mvnw test"), ("pom.xml", "mvn test"), ("gradlew", "./gradlew test"), ("build.gradle", "gradle test"),
-    ("build.gradle.kts", "gradle test"), ("mix.exs", "mix test"), (".rspec", "bundle exec rspec"),
-    ("Rakefile", "rake test"), ("build/CTestTestfile.cmake", "ctest --test-dir build"),
+    ("Cargo.toml", "cargo test"), ("go.mod", "go test ./..."), ("go.work", "go test ./..."),
+    ("mvnw", "./mvnw test"), ("gradlew", "./gradlew test"), ("pom.xml", "mvn test"),
+    ("build.gradle", "gradle test"), ("build.gradle.kts", "gradle test"),
 )  # fmt: skip
 
 
 def propose_command(root: Path) -> str:
     """Return the command that runs this project's tests as its manifests have it, or an empty string."""
-    for name, pattern, command in (
-        ("Makefile", r"(?m)^test\s*:", "make test"), ("justfile", r"(?m)^test\b.*:", "just test"),
-        ("Justfile", r"(?m)^test\b.*:", "just test"), ("Taskfile.yml", r"(?m)^  test:", "task test"),
-    ):  # fmt: skip
-        if re.search(pattern, _text(root, name)):
+    for names, pattern, command in _TARGETS:
+        if any(re.search(pattern, _text(root, name)) for name in names):
             return command
-    if command := _script(root):
-        return command
-    for name, command in _PLAIN[:2]:
-        if _is_file(root, name):
-            return command
-    if _has_pytest(root):
-        return "pytest"
-    found = next((command for name, command in _PLAIN[2:] if _is_file(root, name)), "")
-    return found or ("dotnet test" if any(root.glob("*.sln")) else "")
+    return next((command for command in _found(root) if command), "")
+
+
+def _found(root: Path) -> Iterator[str]:
+    yield _script(root)
+    yield "tox" if _is_file(root, "tox.ini") or "[tool.tox" in _text(root, "pyproject.toml") else ""
+    yield "nox" if _is_file(root, "noxfile.py") else ""
+    yield _first(root, _PYTHON_RUNNERS, "pytest") if _has_pytest(root) else ""
+    yield _first(root, _PLAIN, "")
+    yield "dotnet test" if any(_names(root, r".+\.(?:sln|slnx|csproj|fsproj)")) else ""
+    yield "mix test" if _is_file(root, "mix.exs") else ""
+    yield "bundle exec rspec" if _is_file(root, ".rspec") or any(_names(root / "spec", r".+_spec\.rb")) else ""
+    yield "rake test" if re.search(r"Rake::TestTask|task\s*\(?\s*:?[\"']?test\b", _text(root, "Rakefile")) else ""
+    yield "ctest --test-dir build" if _is_file(root, "build/CTestTestfile.cmake") else ""
 
 
 def _script(root: Path) -> str:
@@ -54,14 +76,42 @@ def _script(root: Path) -> str:
     script = scripts.get("test") if isinstance(scripts, dict) else None
     if not isinstance(script, str) or not script.strip() or "no test specified" in script:
         return ""
-    return next((command for name, command in _RUNNERS if _is_file(root, name)), "npm test")
+    manager = str(manifest.get("packageManager", "")).partition("@")[0]
+    return {"pnpm": "pnpm test", "yarn": "yarn test", "bun": "bun run test"}.get(manager) or _first(
+        root, _NODE_RUNNERS, "npm test"
+    )
+
+
+def _first(root: Path, rows: tuple[tuple[str, str], ...], otherwise: str) -> str:
+    return next((command for name, command in rows if _is_file(root, name)), otherwise)
 
 
 def _has_pytest(root: Path) -> bool:
-    if _is_file(root, "pytest.ini") or "[tool.pytest" in _text(root, "pyproject.toml"):
+    if any(_is_file(root, name) for name in ("pytest.ini", ".pytest.ini", "conftest.py")):
         return True
-    folder = root / "tests"
-    return folder.is_dir() and not folder.is_symlink() and any(folder.glob("test_*.py"))
+    if "[tool.pytest" in _text(root, "pyproject.toml") or "[tool:pytest]" in _text(root, "setup.cfg"):
+        return True
+    pattern = r"test_.*\.py|.+_test\.py"
+    for folder in (root / "tests", root / "test"):
+        if any(_names(folder, pattern)) or any(any(_names(below, pattern)) for below in _folders(folder)):
+            return True
+    return False
+
+
+def _names(folder: Path, pattern: str) -> Iterator[str]:
+    try:
+        if not folder.is_symlink():
+            yield from (e.name for e in islice(folder.iterdir(), _LOOKED_AT) if re.fullmatch(pattern, e.name))
+    except OSError:
+        return
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        entries = [] if folder.is_symlink() else list(islice(folder.iterdir(), _LOOKED_AT))
+    except OSError:
+        return []
+    return [entry for entry in sorted(entries)[:50] if entry.is_dir() and not entry.is_symlink()]
 
 
 def _is_file(root: Path, name: str) -> bool:
@@ -73,3 +123,26 @@ def _text(root: Path, name: str) -> str:
         return read_bounded(root / name, _LIMIT).decode("utf-8", "replace")
     except (OSError, UnsafeError, FormatError):
         return ""
+
+
+# --- criteria, and how a run of one is recorded ------------------------------------------------------------------
+
+
+def prose_of(workbench: Workbench, test_command: str = "") -> tuple[str, ...]:
+    """Return the acceptance criteria that are no commands: those of the contract, else of the items being worked on."""
+    active = {workbench.active_feature, workbench.state.active_task_id if workbench.state else ""} - {""}
+    stated: list[str] = list(workbench.contract.acceptance_criteria) if workbench.contract else []
+    if not stated:
+        items = (*workbench.features, *workbench.tasks)
+        stated = [line for t in items if t.id in active or t.status == "in_progress" for line in t.acceptance]
+    prose = [line.strip() for line in stated if line.strip() and not looks_like_command(line.strip())]
+    return tuple(dict.fromkeys(line for line in prose if line != test_command))
+
+
+def recorded(command: str) -> str:
+    """Return the command line that runs a command and keeps the record which the tests are judged by."""
+    if not command:
+        return "passdown check --run-tests"
+    if SHELL_TEXT.search(command):
+        return f"passdown run --shell -- {shlex.quote(command)}"
+    return f"passdown run -- {command}"

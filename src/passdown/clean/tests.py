@@ -5,35 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passdown.clean.commands import propose_command
+from passdown.clean.commands import propose_command, prose_of, recorded
 from passdown.clean.debug import is_test
 from passdown.clean.mend import NAMED, listed, quote_path
 from passdown.clean.options import Situation
+from passdown.clean.runs import compared_runs
 from passdown.evidence.tests import is_relevant
 from passdown.model.command import normalize_command
 from passdown.model.evidence import CommandChain
 from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
-from passdown.packet.runs import is_failure, is_success
 
 _NONE_RAN = lazy_pattern(
     r"(?i)no tests ran|collected 0 items|ran 0 tests|no test files|no tests? (?:found|to run|collected)|0 passing|"
     r"Tests:\s+0 total|running 0 tests"
 )
-_EDITS = frozenset({"edit", "write", "delete"})
 _SHORT = lazy_pattern(r"[^/:.]+$")
 
 
 def tests_findings(situation: Situation) -> Iterator[Finding]:
     """Judge the recorded state of the tests."""
     yield from _colour(situation)
-    yield from _flaky(situation)
+    yield from compared_runs(situation)
     yield from _removed(situation)
 
 
 def _colour(situation: Situation) -> Iterator[Finding]:
     tests = situation.evidence.tests
-    command = tests.commands[0] if tests.commands else ""
+    command = tests.decided_by or (tests.commands[0] if tests.commands else "")
     if tests.state == "red":
         yield _red(situation, command)
     elif tests.state == "error":
@@ -41,11 +40,12 @@ def _colour(situation: Situation) -> Iterator[Finding]:
     elif tests.state == "stale":
         yield _stale(situation, command)
     elif tests.state == "not_run":
-        yield _not_run(situation, command)
-    elif tests.state == "manual":
+        yield _not_run(situation, next(_never_run(situation), command))
+    prose = prose_of(situation.workbench, situation.config.test_command)
+    if prose or tests.state == "manual":
         yield Finding(
             code="tests.manual_criterion", severity="warn", fix="look at each of them, or write one as a command",
-            detail="the acceptance criteria are prose: a person must look",
+            detail=f"acceptance criteria in words, which a person must look at: {listed(prose) or 'all of them'}",
         )  # fmt: skip
 
 
@@ -58,15 +58,15 @@ def _red(situation: Situation, command: str) -> Finding:
             detail=f"tests fail, and nobody named {listed(unnamed)}: {what}" if failing else f"tests fail: {what}",
         )  # fmt: skip
     detail = f"tests fail, and are named: {what}"
-    return Finding(code="tests.red_named", severity="warn", detail=detail, fix=f"make {command} pass")
+    return Finding(code="tests.red_named", severity="warn", detail=detail, fix=recorded(command))
 
 
 def _error(situation: Situation, command: str) -> Finding:
     tests = situation.evidence.tests
-    if _none_ran(situation):
+    if tests.none_ran or _none_ran(situation):
         return Finding(
             code="tests.none_ran", severity="block", detail=f"{command or 'the test command'} ran no test at all",
-            fix=f"make it find the tests, and run it again: {command}",
+            fix=recorded(command),
         )  # fmt: skip
     named = not _unnamed(situation)
     action = situation.draft.next_action
@@ -76,7 +76,7 @@ def _error(situation: Situation, command: str) -> Finding:
     why = tests.error_line or "it gave no result"
     return Finding(
         code="tests.cannot_start", severity="warn" if named and addressed else "block",
-        detail=f"{command or 'the test command'} could not run: {why}", fix=command,
+        detail=f"{command or 'the test command'} could not run: {why}", fix=recorded(command),
     )  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def _stale(situation: Situation, command: str) -> Finding:
     what = "the code" if code else "documents only"
     return Finding(
         code="tests.stale", severity="block" if code else "warn",
-        detail=f"since the last recorded test run ({last}), {what} changed", fix=command,
+        detail=f"since the last recorded test run ({last}), {what} changed", fix=recorded(command),
     )  # fmt: skip
 
 
@@ -94,18 +94,25 @@ def _not_run(situation: Situation, command: str) -> Finding:
     changed = any(is_relevant(change.path) for change in situation.repository.changes)
     if command:
         return Finding(
-            code="tests.not_run", severity="block" if changed else "warn", fix=command,
+            code="tests.not_run", severity="block" if changed else "warn", fix=recorded(command),
             detail=f"no run of {command} is recorded",
         )  # fmt: skip
     if proposed := propose_command(situation.root):
         return Finding(
-            code="tests.not_run", severity="warn", fix=proposed,
+            code="tests.not_run", severity="warn", fix=recorded(proposed),
             detail=f"no test run is recorded; the project's manifests point to {proposed}",
         )  # fmt: skip
     return Finding(
         code="tests.no_command", severity="warn", detail="nothing says how to run the tests",
         fix='set test-command = "..." in passdown.toml',
     )  # fmt: skip
+
+
+def _never_run(situation: Situation) -> Iterator[str]:
+    """Return the declared commands of which no run is recorded."""
+    ran = {normalize_command(chain.command) for chain in situation.evidence.chains}
+    ran |= {chain.runs[-1].tokens for chain in situation.evidence.chains if chain.runs}
+    yield from (command for command in situation.evidence.tests.commands if normalize_command(command) not in ran)
 
 
 # --- what is named -----------------------------------------------------------------------------------------------
@@ -160,31 +167,7 @@ def _none_ran(situation: Situation) -> bool:
     return False
 
 
-# --- flaky, removed ----------------------------------------------------------------------------------------------
-
-
-def _flaky(situation: Situation) -> Iterator[Finding]:
-    edited = [t.last_at for t in situation.evidence.touches if t.action in _EDITS and t.last_at is not None]
-    for chain in situation.evidence.chains:
-        if chain.kind != "test" or chain.tried_after:
-            continue
-        ends = [(run.at, is_success(run)) for run in chain.runs if is_success(run) or is_failure(run)]
-        times = [at for at, _ in ends if at is not None]
-        between = times and any(min(times) <= at <= max(times) for at in edited)
-        if (
-            {passed for _, passed in ends} == {True, False}
-            and times
-            and not between
-            and not _committed_between(situation, times)
-        ):
-            yield Finding(
-                code="tests.flaky", severity="warn", fix=f"run it several times: {chain.command}",
-                detail=f"{chain.command} passed and failed with nothing changed in between",
-            )  # fmt: skip
-
-
-def _committed_between(situation: Situation, times: list[int]) -> bool:
-    return any(min(times) <= commit.at <= max(times) for commit in situation.repository.commits)
+# --- removed -----------------------------------------------------------------------------------------------------
 
 
 def _removed(situation: Situation) -> Iterator[Finding]:

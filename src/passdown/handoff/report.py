@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from passdown import __version__
+from passdown.clean.commands import prose_of
 from passdown.config import Config
 from passdown.errors import NoEvidenceError
 from passdown.evidence.output import bare_output
@@ -16,7 +17,7 @@ from passdown.evidence.places import Places
 from passdown.evidence.reports import read_report
 from passdown.evidence.runs import Finished, feedback_run
 from passdown.handoff.gather import Gathered
-from passdown.handoff.testing import commands_of, prose_of
+from passdown.handoff.testing import commands_of
 from passdown.handoff.tree import counting, hashes, here
 from passdown.io.files import join_inside, write_files
 from passdown.model.finding import Finding
@@ -109,7 +110,7 @@ def judge(gathered: Gathered, content: str) -> list[Criterion]:
     places = Places(str(root), [worktree.path for worktree in gathered.repository.worktrees])
     rows = [(row, run) for row in workbench.feedback or () if (run := feedback_run(row, places)) is not None]
     criteria = [_judged(command, rows, places, content) for command in commands]
-    prose = prose_of(workbench, gathered.config)
+    prose = prose_of(workbench, gathered.config.test_command)
     return criteria + [
         Criterion(criterion=line, by="person", state="manual", detail="nobody can run this: a person must look")
         for line in prose

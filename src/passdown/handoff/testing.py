@@ -16,15 +16,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from passdown.clean.commands import propose_command
+from passdown.clean.commands import SHELL_TEXT, propose_command, prose_of
 from passdown.config import Config, load_config
 from passdown.errors import UsageError
-from passdown.evidence.tests import declared_commands, looks_like_command
+from passdown.evidence.tests import declared_commands
 from passdown.handoff.place import find_root
 from passdown.handoff.record import look
 from passdown.handoff.run import SHELL, record_end
 from passdown.io.process import run_process
-from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import Workbench
 from passdown.workbench.load import load_workbench
 
@@ -33,8 +32,6 @@ TIMEOUT = 1800.0
 
 MARKER = "PASSDOWN_TESTS_OF"
 """Names the repositories whose tests are being run, so that tests that run `check --run-tests` do not run for ever."""
-
-_SHELL_TEXT = lazy_pattern(r"[|&;<>()$`*?\[\]#~{}\n!=]")
 
 Announce = Callable[[str], None]
 
@@ -80,7 +77,7 @@ def run_tests(
         announce(f"[{number}/{len(commands)}] {command}")
         done.append(_run_one(root, config, command, timeout, environ))
         announce(_ending(done[-1]))
-    return Tested(commands=tuple(done), manual=prose_of(workbench, config), proposed=proposed)
+    return Tested(commands=tuple(done), manual=prose_of(workbench, config.test_command), proposed=proposed)
 
 
 def commands_of(root: Path, config: Config, workbench: Workbench, *, heuristics: bool) -> tuple[list[str], bool]:
@@ -92,20 +89,9 @@ def commands_of(root: Path, config: Config, workbench: Workbench, *, heuristics:
     return ([proposed] if proposed else []), bool(proposed)
 
 
-def prose_of(workbench: Workbench, config: Config) -> tuple[str, ...]:
-    """Return the acceptance criteria that are no commands: those of the contract, else of the items being worked on."""
-    active = {workbench.active_feature, workbench.state.active_task_id if workbench.state else ""} - {""}
-    stated: list[str] = list(workbench.contract.acceptance_criteria) if workbench.contract else []
-    if not stated:
-        items = (*workbench.features, *workbench.tasks)
-        stated = [line for t in items if t.id in active or t.status == "in_progress" for line in t.acceptance]
-    prose = [line.strip() for line in stated if line.strip() and not looks_like_command(line.strip())]
-    return tuple(dict.fromkeys(line for line in prose if line != config.test_command))
-
-
 def as_argv(command: str) -> tuple[list[str], list[str] | str]:
     """Return how a command's text is run, and how it is recorded: by its words, or by a shell when it needs one."""
-    if not _SHELL_TEXT.search(command):
+    if not SHELL_TEXT.search(command):
         try:
             words = shlex.split(command)
         except ValueError:
