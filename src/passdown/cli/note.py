@@ -250,7 +250,7 @@ def undo(folder: str, name: str) -> None:
 def list_(folder: str, kind: str, withdrawn: bool, as_json: bool) -> None:
     """List the notes: id, kind, state, who, and the text."""
     from passdown.cli.output import print_table
-    from passdown.handoff.note_list import list_notes
+    from passdown.handoff.note_list import describe, list_notes
 
     found = list_notes(Path(folder), kind, withdrawn=withdrawn)
     print_findings(finding for finding in found.findings if finding.severity != "info")
@@ -258,7 +258,7 @@ def list_(folder: str, kind: str, withdrawn: bool, as_json: bool) -> None:
         print_json({"schema_version": 1, "notes": found.items})
         return
     rows = [
-        (one_line(i.id, 64), i.kind, f"{i.state}{' pinned' if i.pinned else ''}", i.by or "?", one_line(i.text, 160))
+        (one_line(i.id, 64), i.kind, f"{i.state}{' pinned' if i.pinned else ''}", i.by or "?", one_line(describe(i)[0], 160))
         for i in found.items
     ]
     print_table(("ID", "KIND", "STATE", "BY", "TEXT"), rows)

@@ -38,10 +38,10 @@ def resolve_anchor(root: Path, folder: Path, text: str) -> Anchor:
             return Anchor(place + text[len(path) :], found)
     if path == text and _REVISION.fullmatch(text) and (commit := _commit(root, text)):
         return Anchor(commit)
-    relative = relative_path(root, path)
-    if relative is None:
+    places = _places(root, folder, path)
+    if not places:
         return Anchor(text, "lies outside the repository")
-    return Anchor(relative + text[len(path) :], "there is no such path and no such commit")
+    return Anchor(places[0] + text[len(path) :], "there is no such path and no such commit")
 
 
 def _split(text: str) -> tuple[str, int]:
