@@ -58,7 +58,7 @@ def archive(folder: Path, names: Sequence[str] = (), *, all_superseded: bool = F
     with writing(place) as store:
         require_packets(store, place)
         if all_superseded:
-            chosen = _superseded(store)
+            chosen = [packet for packet in _superseded(store) if packet.archived == undo]
         else:
             found = [find_stored(store.packets, place.branch, name) for name in names]
             chosen = list({packet.packet_id: packet for packet in found}.values())

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from passdown.config import load_config
 from passdown.errors import FormatError, UnsafeError
+from passdown.handoff.named import several_active
 from passdown.handoff.place import find_root
 from passdown.handoff.shelves import store_of
 from passdown.io.files import read_bounded
@@ -18,14 +19,16 @@ from passdown.model.packet import Packet
 from passdown.packet.encode import decode_packet
 from passdown.redact.neutralise import one_line
 from passdown.repository.locate import read_layout
-from passdown.store.packets import PACKET_LIMIT
+from passdown.store.chain import Chain, StoredPacket
+from passdown.store.shelves import PACKET_LIMIT
 from passdown.takeover.receipt import read_receipts
 
 
 class LogEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A packet, or the takeover of one. `at` is when its evidence ends, or when it was taken (RFC 3339, UTC).
 
-    `state` is a packet's status, or a takeover's verdict. `held` counts a takeover's claims that held, of `checked`.
+    `state` is how a packet stands (active, superseded, archived), or a takeover's verdict; `shelf` where it lies.
+    `held` counts a takeover's claims that held, of `checked`.
     `came_of` is the packet that superseded this one, and how the work then stood.
     """
 
@@ -42,6 +45,7 @@ class LogEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     checked: int = 0
     acknowledged: bool = False
     came_of: str = ""
+    shelf: str = ""
 
 
 class Log(Struct, frozen=True, kw_only=True):
@@ -58,29 +62,32 @@ def read_log(folder: Path) -> Log:
     """
     root = find_root(folder)
     store = store_of(root, load_config(root))
-    packets: list[Packet] = []
-    findings = list(store.findings)
+    packets: list[tuple[StoredPacket, Packet]] = []
+    findings = [*store.findings, *several_active(store.packets)]
     for item in store.packets:
         try:
-            packets.append(decode_packet(read_bounded(item.path, PACKET_LIMIT)))
+            packets.append((item, decode_packet(read_bounded(item.path, PACKET_LIMIT))))
         except (FormatError, UnsafeError, OSError) as error:
             where = f"{item.path.parent.name}/{item.path.name}"
             findings.append(Finding(code="packet.unreadable", severity="warn", detail=str(error), where=where))
     receipts, broken = read_receipts(read_layout(root).common_dir)
-    after = {packet.supersedes: packet for packet in packets if packet.supersedes}
-    entries = [_packet(packet, after) for packet in packets] + [_takeover(receipt, after) for receipt in receipts]
+    after = {name: packet for item, packet in packets for name in item.head.replaces()}
+    chain = Chain(store.packets)
+    entries = [_packet(packet, chain.state(item), item.shelf, after) for item, packet in packets]
+    entries += [_takeover(receipt, after) for receipt in receipts]
     entries.sort(key=lambda entry: (entry.at, entry.what, entry.packet_id), reverse=True)
     return Log(entries=tuple(entries), findings=(*findings, *broken))
 
 
-def _packet(packet: Packet, after: dict[str, Packet]) -> LogEntry:
+def _packet(packet: Packet, state: str, shelf: str, after: dict[str, Packet]) -> LogEntry:
     return LogEntry(
         what="packet",
         at=one_line(packet.as_of or "", 20),
         packet_id=one_line(packet.packet_id, 64),
         branch=one_line(packet.git.branch or "", 120),
         topic=one_line(packet.topic, 64),
-        state=packet.status,
+        state=state,
+        shelf=shelf,
         outcome=packet.outcome,
         head=one_line(packet.git.head or "", 64),
         came_of=_came_of(packet.packet_id, after),

@@ -37,7 +37,7 @@ def mirror_files(place: Place, packets: Sequence[StoredPacket], prefer: str = ""
     if text is not None:
         remove_staged(path)
         changed = write_files([(path, text.encode())])
-    _keep_out_of_the_way(place, tracked=tracked)
+    _keep_out_of_the_way(place)
     return changed
 
 
@@ -63,10 +63,13 @@ def _several(packets: Sequence[StoredPacket]) -> str:
     return f"# {len(names)} handoff packets are active on this branch\n\n{lines}\nRun `passdown resolve`.\n"
 
 
-def _keep_out_of_the_way(place: Place, *, tracked: bool) -> None:
-    """Keep an untracked mirror out of commits, and let git merge a tracked one without asking: it is derived anyway."""
+def _keep_out_of_the_way(place: Place) -> None:
+    """Keep the mirror out of commits, and let git merge one that is tracked all the same without asking.
+
+    A merge then leaves lines of both sides, which the next writer puts right: the mirror is derived.
+    """
     wanted = [exclude_mirror(place.common_dir, place.config.mirror)]
-    if tracked and _PLAIN.fullmatch(place.config.mirror):
+    if _PLAIN.fullmatch(place.config.mirror):
         wanted.append(_added_line(place.common_dir / "info" / "attributes", f"/{place.config.mirror} merge=union"))
     for file in wanted:
         if file is not None:

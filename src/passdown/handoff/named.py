@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from passdown.errors import ConflictError, NoEvidenceError, UsageError
+from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
 from passdown.redact.neutralise import one_line
 from passdown.store.chain import StoredPacket, conflicts, heads
@@ -55,6 +56,20 @@ def require_one(active: Sequence[StoredPacket], branch: str | None) -> None:
     else:
         next_step = f"Each has a topic of its own; name the one: {_listed(active)}."
     raise ConflictError(f"{len(active)} packets are active for {where(branch)}", next_step=next_step)
+
+
+def several_active(packets: Sequence[StoredPacket]) -> list[Finding]:
+    """Return a finding for each branch and topic of which several packets are active."""
+    active = [head for branch in {p.head.git.branch for p in packets} for head in heads(packets, branch)]
+    found = []
+    for group in conflicts(active):
+        names = ", ".join(sorted(one_line(packet.packet_id[:12], 12) for packet in group))
+        detail = f"several packets are active for {one_line(group[0].head.topic, 64)}: {names}"
+        branch = one_line(group[0].head.git.branch or "a detached HEAD", 120)
+        found.append(
+            Finding(code="packet.several_active", severity="warn", detail=detail, where=branch, fix="passdown resolve")
+        )
+    return sorted(found, key=lambda finding: (finding.where, finding.detail))
 
 
 def where(branch: str | None) -> str:

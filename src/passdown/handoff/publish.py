@@ -12,6 +12,7 @@ from passdown.errors import ConflictError
 from passdown.handoff.commit import is_ignored
 from passdown.handoff.draft import Draft
 from passdown.handoff.gather import Gathered, previous_packet
+from passdown.handoff.named import several_active
 from passdown.handoff.shelves import Place, place_at, writing
 from passdown.handoff.shelving import put_packet, repeat_packet
 from passdown.model.finding import Finding
@@ -19,8 +20,7 @@ from passdown.model.packet import Packet
 from passdown.packet.encode import decode_packet, encode_plain
 from passdown.packet.plain import plain_packet
 from passdown.packet.render import render_markdown
-from passdown.redact.neutralise import one_line
-from passdown.store.chain import ShelfName, StoredPacket, conflicts, heads
+from passdown.store.chain import ShelfName, StoredPacket, heads
 from passdown.store.shelves import Store
 
 
@@ -108,11 +108,4 @@ def _warnings(place: Place, store: Store, new: StoredPacket) -> Iterator[Finding
             fix=f"git check-ignore -v {place.config.output}/x",
         )
     after = [new, *(packet for packet in store.packets if packet.packet_id != new.packet_id)]
-    for group in conflicts(heads(after, new.head.git.branch, new.head.topic)):
-        names = ", ".join(sorted(one_line(packet.packet_id[:12], 12) for packet in group))
-        yield Finding(
-            code="packet.several_active",
-            severity="warn",
-            detail=f"several packets are active for {one_line(new.head.topic, 64)}: {names}",
-            fix="passdown resolve",
-        )
+    yield from several_active(heads(after, new.head.git.branch, new.head.topic))

@@ -82,6 +82,10 @@ class Chain:
         back = self.ancestors([packet.packet_id])
         return any(name not in back for name in later)
 
+    def state(self, packet: StoredPacket) -> Literal["active", "superseded", "archived"]:
+        """Return how a packet stands, whatever its own file says."""
+        return "archived" if packet.archived else "superseded" if self.is_superseded(packet) else "active"
+
     def ancestors(self, start: Iterable[str]) -> frozenset[str]:
         """Return the ids, and those of all packets that they supersede, directly or through others here."""
         seen: set[str] = set()
