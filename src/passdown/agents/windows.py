@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 _LEAST: tuple[tuple[str, int], ...] = (
-    ("claude-", 200_000), ("gpt-4.1", 1_000_000), ("gpt-5", 258_400), ("gemini-2.5", 1_000_000), ("gemini-3", 1_000_000),
+    ("claude-", 200_000), ("gpt-4.1", 1_000_000), ("gpt-5", 258_400), ("gemini-2.5", 1_000_000),
+    ("gemini-3", 1_000_000),
 )  # fmt: skip
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +15,18 @@ from msgspec import Struct, structs
 
 from passdown.config import Config, load_config
 from passdown.errors import ConflictError, UnsafeError
+from passdown.handoff.built import keep_built
 from passdown.handoff.candidate import Candidate, Shelf, find_candidate, open_shelf
+from passdown.handoff.lease import find_holder, one_taker, own_session, taker_of
+from passdown.handoff.memory import packet_lines, recall, withdrawn
 from passdown.handoff.options import Options
 from passdown.handoff.place import find_root
+from passdown.handoff.resume import cheaper_road
 from passdown.handoff.tree import recorded_runs
-from passdown.model.brief import Brief, Claim, ColdStart, TakeoverReceipt
+from passdown.model.brief import Brief, Claim, ColdStart, TakeoverReceipt, Verdict
 from passdown.model.evidence import RepositoryFacts
 from passdown.model.finding import Finding
+from passdown.model.memory import PacketLine, Ranked
 from passdown.model.moment import to_rfc3339
 from passdown.model.packet import Packet
 from passdown.model.pattern import lazy_pattern
@@ -27,15 +34,18 @@ from passdown.model.session import SessionRef
 from passdown.redact.scan import Redactor
 from passdown.repository.environment import probe_environment
 from passdown.repository.snapshot import snapshot
+from passdown.repository.tracked import tracked_paths
 from passdown.sessions.discover import find_sessions
-from passdown.sessions.select import LIVE_WINDOW_MS, Selection, select_sessions
+from passdown.sessions.select import Selection, select_sessions
 from passdown.store.packets import own_paths
 from passdown.takeover.brief import make_brief, refusing_brief
 from passdown.takeover.claims import list_claims
 from passdown.takeover.cold_start import cold_start, is_newer, may_be_outdated
 from passdown.takeover.evaluate import evaluate
 from passdown.takeover.ground import Ground, ground_of
-from passdown.takeover.receipt import who_takes, write_receipt
+from passdown.takeover.lease import Holder
+from passdown.takeover.portable import not_portable
+from passdown.takeover.receipt import read_receipts, who_takes, write_receipt
 from passdown.takeover.validate import Validated, validate
 from passdown.takeover.verdict import Decision, decide, refusal, tally
 
@@ -43,18 +53,24 @@ if TYPE_CHECKING:
     from passdown.handoff.draft import Draft
 
 _ID = lazy_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_READY = ("ready", "ready_with_drift")
 _EXIT = {"ready": 0, "ready_with_drift": 0, "stale": 6, "blocked": 6, "refused": 6}
 
 
 class Terms(Struct, frozen=True, kw_only=True):
     """How a packet is taken: `acknowledge` is a human's yes to a next step that cannot be taken back.
 
-    `terminal` says whether a person sits at it, `receipt` whether the takeover is recorded.
+    `steal` is a human's word that whoever took it before has no claim any more. `portable` asks for a packet that git
+    alone carries to any device. `terminal` says whether a person sits at it, `receipt` whether the takeover is
+    recorded, `tokens` how large the brief may be.
     """
 
     acknowledge: bool = False
+    steal: bool = False
+    portable: bool = False
     terminal: bool = False
     receipt: bool = True
+    tokens: int = 1_200
 
 
 class Taken(Struct, frozen=True, kw_only=True):
@@ -76,16 +92,18 @@ def take(folder: Path, name: str = "", options: Options | None = None, terms: Te
     """Take the packet of this branch, or the one named by id, session id or file.
 
     Without a packet, or with one older than the last session's work, the brief is of a packet built on the spot.
-    Nothing of the packet is run; nothing but the receipt is written. Raises `UnsafeError` when an agent says yes in a
-    human's stead, `ConflictError` when several packets are active, and what reading a packet raises.
+    Nothing of the packet is run; nothing but the receipt, and a packet built on the spot, is written, all in git's own
+    folder. Raises `UnsafeError` when an agent says yes in a human's stead, `ConflictError` when several packets are
+    active or another agent has the topic in hand, and what reading a packet raises.
     """
     options, terms = options or Options(), terms or Terms()
     by = who_takes(os.environ)
-    if terms.acknowledge and by != "human" and not terms.terminal:
-        raise UnsafeError(
-            f"--ack is a human's word, and this runs inside an agent ({by})",
-            next_step="Run `passdown take --ack` yourself, in a terminal.",
-        )
+    for given, word in ((terms.acknowledge, "--ack"), (terms.steal, "--steal")):
+        if given and by != "human" and not terms.terminal:
+            raise UnsafeError(
+                f"{word} is a human's word, and this runs inside an agent ({by})",
+                next_step=f"Run `passdown take {word}` yourself, in a terminal.",
+            )
     root = find_root(folder)
     here = open_shelf(root, load_config(root))
     return _Takeover(here, options, terms, by).run(name)
@@ -98,7 +116,25 @@ class _Takeover:
         self.here, self.terms, self.by = here, terms, by
         self.options = structs.replace(options, now=options.now or time.time_ns() // 1_000_000)
         self.crowd: ConflictError | None = None
+        self.refs: tuple[SessionRef, ...] | None = None
+        self.branch_refs: tuple[SessionRef, ...] = ()
+        self.own: tuple[str, ...] = ()
         self.redactor = Redactor(os.environ, {str(Path.home()): "~", str(here.root): "."})
+
+    @cached_property
+    def lines(self) -> list[PacketLine]:
+        """What history needs of the packets on the shelves."""
+        return packet_lines(self.here.stored)
+
+    def _memory(self, facts: RepositoryFacts, packet: Packet | None) -> tuple[Ranked, ...]:
+        if not self.here.stored:
+            return ()
+        receipts, _ = read_receipts(Path(facts.common_dir))
+        root, config = self.here.root, self.here.config
+        return recall(
+            root, self.here.stored, self.lines, receipts,
+            packet=packet, withdrawn=withdrawn(root, config), tokens=self.terms.tokens,
+        )  # fmt: skip
 
     def run(self, name: str) -> Taken:
         """Take the named packet as it is; for an unnamed one, look whether there is newer work."""
@@ -120,8 +156,9 @@ class _Takeover:
     def _sessions(self, facts: RepositoryFacts) -> tuple[Selection, tuple[Finding, ...]]:
         """Return the sessions of this branch, without the one in which this very command runs."""
         found = find_sessions(facts, homes=self.options.homes)
-        own = own_session(found.refs, self.by, self.options.now or 0)
-        self.options = structs.replace(self.options, without=(*self.options.without, *own))
+        self.refs = found.refs
+        self.own = own_session(found.refs, self.by, self.options.now or 0)
+        self.options = structs.replace(self.options, without=(*self.options.without, *self.own))
         refs = [ref for ref in found.refs if not {ref.session_id, ref.parent_id} & set(self.options.without)]
         try:
             selection = select_sessions(refs, facts, since=None, now=self.options.now)
@@ -129,6 +166,7 @@ class _Takeover:
             self.crowd = error
             finding = Finding(code="session.several_live", severity="warn", detail=error.what, fix=error.next_step)
             return Selection(refs=tuple(refs)), (finding,)
+        self.branch_refs = selection.refs
         return selection, (*found.findings, *selection.findings)
 
     def _newer(self, packet: Packet) -> Draft | None:
@@ -152,6 +190,7 @@ class _Takeover:
             built.gathered.evidence,
             built.packet,
             others=self.here.others(),
+            memory=self._memory(built.gathered.repository, built.packet),
             findings=self.here.findings,
             mask=self.redactor.text,
         )
@@ -160,7 +199,7 @@ class _Takeover:
     def _judge_draft(self, built: Draft, findings: Sequence[Finding]) -> Taken:
         fresh = _read_repository(self.here.root, self.here.config, built.packet)
         candidate = Candidate(path=self.here.root, data=b"", shown="")
-        return self._judge(candidate, Validated(packet=built.packet), fresh, findings, built_now=True)
+        return self._judge(candidate, Validated(packet=built.packet), fresh, findings, built=built)
 
     def _judge(
         self,
@@ -169,23 +208,72 @@ class _Takeover:
         facts: RepositoryFacts,
         findings: Sequence[Finding],
         *,
-        built_now: bool = False,
+        built: Draft | None = None,
     ) -> Taken:
         packet, claims = valid.packet, list_claims(valid.packet)
         ground = self._ground(facts, claims)
         if reason := refusal(packet, ground, self.here.branch):
             return self._refused(packet, Decision(verdict="refused", reasons=(reason,)), valid.findings)
         verdicts = evaluate(claims, packet, ground)
-        acknowledged = self.terms.acknowledge
-        decision = decide(packet, verdicts, ground, successor=candidate.successor, acknowledged=acknowledged)
-        shown = (*valid.findings, *self.here.findings, *findings)
-        brief = make_brief(
-            packet, verdicts, decision, ground, full=_full(candidate, self.here.config), built_now=built_now,
-            acknowledged=acknowledged, findings=shown, mask=self.redactor.text,
-        )  # fmt: skip
-        receipt = "" if decision.verdict == "blocked" else self._record(packet, brief, facts, shelved=not built_now)
+        decision = self._decide(packet, verdicts, ground, candidate)
+        recorded = self.terms.receipt and (decision.verdict != "blocked" or self.terms.steal)
+        with one_taker(Path(facts.common_dir)) if recorded else nullcontext():
+            held = self._held(packet, facts, recorded=recorded and decision.verdict in _READY)
+            full, canonical = self._places(candidate, facts, built if recorded else None)
+            shown = (*valid.findings, *self.here.findings, *findings, *held)
+            brief = make_brief(
+                packet, verdicts, decision, ground, full=full, canonical=canonical, built_now=built is not None,
+                memory=self._memory(facts, packet) if decision.verdict in _READY else (),
+                resume=cheaper_road(self.branch_refs, self.by), acknowledged=self.terms.acknowledge,
+                findings=shown, mask=self.redactor.text,
+            )  # fmt: skip
+            receipt = self._record(packet, brief, facts, shelved=built is None) if recorded else ""
         code = 8 if decision.unacknowledged else _EXIT[decision.verdict]
         return Taken(brief=brief, receipt=receipt, exit_code=code, findings=shown)
+
+    def _decide(
+        self, packet: Packet, verdicts: Sequence[Verdict], ground: Ground, candidate: Candidate
+    ) -> Decision:  # fmt: skip
+        decision = decide(
+            packet, verdicts, ground, successor=candidate.successor, acknowledged=self.terms.acknowledge
+        )  # fmt: skip
+        if not self.terms.portable or decision.verdict not in _READY:
+            return decision
+        tracked = tracked_paths(self.here.root)
+        reasons = not_portable(packet, verdicts, ground, tracked, _in_tree(candidate))
+        return Decision(verdict="blocked", reasons=reasons) if reasons else decision
+
+    def _places(self, candidate: Candidate, facts: RepositoryFacts, built: Draft | None) -> tuple[str, str]:
+        """Return where a reader finds the whole packet, as Markdown and as JSON."""
+        if built is not None:
+            common = Path(facts.common_dir)
+            return keep_built(common, self.here.root, built.packet.packet_id, built.json, built.markdown)
+        return _full(candidate, self.here.config), candidate.shown
+
+    def _held(self, packet: Packet, facts: RepositoryFacts, *, recorded: bool) -> tuple[Finding, ...]:
+        """Say who else has the topic in hand. Raises `ConflictError` for an agent that would take it all the same."""
+        holder = self._holder(packet, facts)
+        if holder is None or self.terms.steal:
+            return ()
+        if self.by != "human" and recorded:
+            raise ConflictError(
+                f"another agent has {packet.topic} in hand: {holder.describe()}",
+                next_step="Wait until it wraps or ends, or work on another branch; --no-receipt only looks. "
+                "A human may say it is over: passdown take --steal",
+            )
+        return (Finding(code="lease.held", severity="warn", detail=holder.describe(), fix="passdown take --steal"),)
+
+    def _holder(self, packet: Packet, facts: RepositoryFacts) -> Holder | None:
+        receipts, _ = read_receipts(Path(facts.common_dir))
+        if not self.here.config.lease_minutes or all(receipt.by == "human" for receipt in receipts):
+            return None
+        if self.refs is None:
+            self.refs = find_sessions(facts, homes=self.options.homes).refs
+            self.own = own_session(self.refs, self.by, self.options.now or 0)
+        return find_holder(
+            receipts, self.lines, taker_of(self.by, self.own), (self.here.branch or "", packet.topic), self.refs,
+            now=self.options.now or 0, minutes=self.here.config.lease_minutes,
+        )  # fmt: skip
 
     def _ground(self, facts: RepositoryFacts, claims: Sequence[Claim]) -> Ground:
         config, root = self.here.config, self.here.root
@@ -198,8 +286,7 @@ class _Takeover:
         return Taken(brief=brief, exit_code=6, findings=(*findings, *self.here.findings))
 
     def _record(self, packet: Packet, brief: Brief, facts: RepositoryFacts, *, shelved: bool) -> str:
-        if not self.terms.receipt:
-            return ""
+        taker = taker_of(self.by, self.own)
         receipt = TakeoverReceipt(
             packet_id=packet.packet_id,
             branch=self.here.branch or "",
@@ -213,20 +300,16 @@ class _Takeover:
             as_of=packet.as_of or "",
             sessions=tuple(line.id for line in packet.sessions),
             shelved=shelved,
+            taker=taker.session,
+            processes=taker.processes,
+            memory=tuple(ranked.memory.id for ranked in brief.memory),
+            steal=self.terms.steal,
         )
         return write_receipt(Path(facts.common_dir), receipt).name
 
 
-def own_session(refs: Sequence[SessionRef], by: str, now: int) -> tuple[str, ...]:
-    """Return the session in whose shell this runs: the agent's newest one, when it has just grown."""
-    live = [
-        ref
-        for ref in refs
-        if ref.agent == by and ref.parent_kind != "subagent" and (ref.modified_at or 0) >= now - LIVE_WINDOW_MS
-    ]
-    named = [ref for ref in live if ref.session_id == os.environ.get("CODEX_THREAD_ID")]
-    newest = named or sorted(live, key=lambda ref: -(ref.modified_at or 0))
-    return (newest[0].session_id,) if newest else ()
+def _in_tree(candidate: Candidate) -> str:
+    return "" if candidate.shown.startswith((".git/", "../")) or "/" not in candidate.shown else candidate.shown
 
 
 def _read_repository(root: Path, config: Config, packet: Packet | None) -> RepositoryFacts:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from passdown.model.evidence import Basis, Check
 from passdown.model.finding import Finding
+from passdown.model.memory import Ranked
 
 State = Literal["holds", "drifted", "contradicted", "cannot_tell"]
 """What became of a claim: it is as stated; it moved on; it is false here; nobody can say."""
@@ -92,11 +93,26 @@ class NextStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
     replan: str = ""
 
 
+class Resume(Struct, frozen=True, kw_only=True):
+    """A cheaper road than a fresh session: the agent's own newest one, with room left. A suggestion, nothing more.
+
+    `context` is how many tokens it held at its last answer, `window` how many fit.
+    """
+
+    agent: str
+    session_id: str
+    command: str
+    context: int
+    window: int
+
+
 class Brief(Struct, frozen=True, kw_only=True):
     """What the next session needs in its first minute. Every text in it is data about earlier work.
 
     `reasons` say why the verdict is not `ready`; `since` is what happened after the packet was written. `built_now`
-    when there was no packet, or an outdated one, and this one was built on the spot. Times are RFC 3339.
+    when there was no packet, or an outdated one, and this one was built on the spot. `full` names the whole packet as
+    Markdown, `canonical` as JSON; `sessions` are those it was made of. `memory` is from other topics. Times are
+    RFC 3339.
     """
 
     schema_version: int = 1
@@ -111,6 +127,8 @@ class Brief(Struct, frozen=True, kw_only=True):
     as_of: str = ""
     built_now: bool = False
     full: str = ""
+    canonical: str = ""
+    sessions: tuple[Quote, ...] = ()
     reasons: tuple[str, ...] = ()
     since: tuple[str, ...] = ()
     tally: Tally = Tally()
@@ -120,11 +138,17 @@ class Brief(Struct, frozen=True, kw_only=True):
     goal: str = ""
     human_said: tuple[Quote, ...] = ()
     do_not_retry: tuple[Quote, ...] = ()
+    red: tuple[Quote, ...] = ()
     decisions: tuple[Quote, ...] = ()
+    completed: tuple[Quote, ...] = ()
+    changed: tuple[Quote, ...] = ()
     remaining: tuple[Quote, ...] = ()
     questions: tuple[Quote, ...] = ()
+    blocking: tuple[Quote, ...] = ()
     done_when: tuple[str, ...] = ()
     review_first: tuple[str, ...] = ()
+    memory: tuple[Ranked, ...] = ()
+    resume: Resume | None = None
     verdicts: tuple[Verdict, ...] = ()
     findings: tuple[Finding, ...] = ()
 
@@ -146,6 +170,7 @@ class ColdStart(Struct, frozen=True, kw_only=True):
     load_first: tuple[str, ...] = ()
     next_step: str = ""
     other_packets: tuple[Quote, ...] = ()
+    memory: tuple[Ranked, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
@@ -153,7 +178,9 @@ class TakeoverReceipt(Struct, frozen=True, kw_only=True):
     """That a packet was taken over: which one, where HEAD then was (effective), when, by whom, and how it stood.
 
     `by` is an agent's id or `human`. `as_of` and `sessions` are the packet's; `shelved` is False for a packet that was
-    built on the spot and lies nowhere.
+    built on the spot and lies nowhere. `taker` is the session of the agent that took it and `processes` are the
+    programs it ran in, where known; `memory` names what the brief told of other topics. `steal` is a human's word
+    that the agent before has no claim any more.
     """
 
     schema_version: int = 1
@@ -169,3 +196,7 @@ class TakeoverReceipt(Struct, frozen=True, kw_only=True):
     as_of: str = ""
     sessions: tuple[str, ...] = ()
     shelved: bool = True
+    taker: str = ""
+    processes: tuple[str, ...] = ()
+    memory: tuple[str, ...] = ()
+    steal: bool = False

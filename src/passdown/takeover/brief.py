@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from passdown.model.brief import Brief, NextStep, Quote, Readiness, Verdict
+from passdown.evidence.kinds import look_at
+from passdown.model.brief import Brief, NextStep, Quote, Readiness, Resume, Verdict
 from passdown.model.evidence import RepositoryFacts
 from passdown.model.finding import Finding
 from passdown.model.identifier import normalize_text
-from passdown.model.packet import FailedAttempt, Packet
+from passdown.model.memory import Ranked
+from passdown.model.packet import FailedAttempt, Packet, Question
+from passdown.model.pattern import lazy_pattern
 from passdown.redact.neutralise import one_line
 from passdown.takeover.ground import Ground
 from passdown.takeover.verdict import Decision, name_of, replan, tally, waits_for_a_human
 
+_COMMIT = lazy_pattern(r"[0-9a-f]{40,64}")
+_PARTS = lazy_pattern(r"&&|\|\||[;|\n]")
 _COMMITS = 3
 _DIFFERENCES = 12
 
@@ -24,12 +29,15 @@ def make_brief(
     ground: Ground,
     *,
     full: str = "",
+    canonical: str = "",
+    memory: Sequence[Ranked] = (),
+    resume: Resume | None = None,
     built_now: bool = False,
     acknowledged: bool = False,
     findings: Sequence[Finding] = (),
     mask: Callable[[str], str] = str,
 ) -> Brief:
-    """Put the brief together. `full` is where the whole packet lies; `mask` redacts what comes fresh from git."""
+    """Put the brief together. `full` and `canonical` are where the packet lies; `mask` redacts what git says now."""
     return Brief(
         verdict=decision.verdict,
         packet_id=packet.packet_id,
@@ -42,6 +50,10 @@ def make_brief(
         as_of=one_line(packet.as_of or "", 20),
         built_now=built_now,
         full=full,
+        canonical=canonical,
+        sessions=tuple(
+            Quote(text=one_line(s.id, 80), note=one_line(s.agent, 40)) for s in packet.sessions if s.primary
+        ),
         reasons=decision.reasons,
         since=tuple(mask(line) for line in _since(packet, verdicts, ground.facts)),
         tally=tally(verdicts),
@@ -50,15 +62,22 @@ def make_brief(
         load_first=tuple(_load_first(packet, verdicts)),
         goal=one_line(packet.goal or "", 300),
         human_said=tuple(_human_said(packet)),
-        do_not_retry=tuple(_attempt(item) for item in packet.failed_attempts if not item.resolved),
-        decisions=tuple(Quote(text=one_line(item.choice, 240), note=_why(item.why)) for item in packet.decisions),
-        remaining=tuple(Quote(text=one_line(item.text, 200), note=item.status) for item in packet.remaining),
-        questions=tuple(
-            Quote(text=one_line(f"{q.id} {q.question}", 360), note=one_line(f"default: {q.default}", 200))
-            for q in packet.questions_for_human
+        do_not_retry=tuple(
+            _attempt(item) for item in packet.failed_attempts if not item.resolved and not _is_test(item.what)
         ),
+        red=tuple(
+            _attempt(item) for item in packet.failed_attempts if not item.resolved and _is_other_test(item, packet)
+        ),
+        decisions=tuple(Quote(text=one_line(item.choice, 240), note=_why(item.why)) for item in packet.decisions),
+        completed=tuple(_completed(packet, verdicts)),
+        changed=tuple(_changed(packet)),
+        remaining=tuple(Quote(text=one_line(item.text, 200), note=item.status) for item in packet.remaining),
+        questions=tuple(_question(q) for q in packet.questions_for_human if not _blocks(q, packet)),
+        blocking=tuple(_question(q) for q in packet.questions_for_human if _blocks(q, packet)),
         done_when=tuple(one_line(line, 300) for line in packet.verification.how),
         review_first=tuple(_review_first(packet, verdicts)),
+        memory=tuple(memory),
+        resume=resume,
         verdicts=tuple(verdicts),
         findings=tuple(findings),
     )
@@ -139,7 +158,8 @@ def _settle_first(packet: Packet, facts: RepositoryFacts) -> Iterator[Quote]:
     loose = {change.path for change in facts.changes if change.uncommitted or change.untracked}
     for point in packet.settle_first:
         settled = point.code in ("tree.uncommitted", "tree.untracked") and point.path not in loose
-        if point.code != "edit.interrupted" and not settled:
+        waits = point.code.startswith("tests.")  # failing tests are what the next step is about
+        if point.code != "edit.interrupted" and not settled and not waits:
             yield Quote(text=one_line(point.detail, 200), note=one_line(point.fix, 200))
 
 
@@ -180,6 +200,47 @@ def _attempt(attempt: FailedAttempt) -> Quote:
         else ""
     )
     return Quote(text=one_line(attempt.what, 200), note=f"{times}{ended}{after}")
+
+
+def _blocks(question: Question, packet: Packet) -> bool:
+    return question.severity == "block" or (question.id != "" and question.id == packet.next_action.question_id)
+
+
+def _question(question: Question) -> Quote:
+    default = one_line(f"default: {question.default}", 200)
+    return Quote(text=one_line(f"{question.id} {question.question}", 360), note=default)
+
+
+def _is_test(command: str) -> bool:
+    return any(look_at(part.strip()).kind == "test" for part in _PARTS.split(command) if part.strip())
+
+
+def _is_other_test(attempt: FailedAttempt, packet: Packet) -> bool:
+    """Say whether it is a test run that the next step and the proof of the whole do not speak of already."""
+    said = {packet.next_action.command, *packet.verification.how}
+    return attempt.what not in said and _is_test(attempt.what)
+
+
+def _completed(packet: Packet, verdicts: Sequence[Verdict]) -> Iterator[Quote]:
+    """Yield what is done, the newest first, with how that is known; what turned out otherwise here says so."""
+    off = {
+        v.claim.check.subject: v.change
+        for v in verdicts
+        if v.claim.check is not None and v.claim.check.kind == "is_ancestor" and v.state in ("contradicted", "drifted")
+    }
+    for item in reversed(packet.completed):
+        proof = one_line(item.evidence[:12] if _COMMIT.fullmatch(item.evidence) else item.evidence, 80)
+        how = f"{proof}, {off[item.evidence]}" if item.evidence in off else proof or "declared"
+        yield Quote(text=one_line(item.text, 160), note=how)
+
+
+def _changed(packet: Packet) -> Iterator[Quote]:
+    """Yield the files the work touched, uncommitted ones first."""
+    for item in sorted(packet.changed_files, key=lambda item: not item.uncommitted):
+        if item.status != "=":
+            yield Quote(
+                text=one_line(item.path, 200), note=f"{item.status}{', uncommitted' if item.uncommitted else ''}"
+            )
 
 
 def _why(why: str) -> str:

@@ -8,10 +8,12 @@ from typing import Literal
 
 from msgspec import Struct
 
-from passdown.model.brief import Brief, NextStep, Quote
+from passdown.model.brief import Brief, NextStep, Quote, Resume
+from passdown.model.memory import Ranked
 from passdown.model.pattern import lazy_pattern
 from passdown.packet.tokens import estimate_tokens
 from passdown.redact.neutralise import one_line
+from passdown.takeover.memory import memory_line
 
 TOKEN_BUDGET = 1_200
 """Most tokens of a brief, by `estimate_tokens`, unless the caller asks for another number."""
@@ -19,7 +21,7 @@ TOKEN_BUDGET = 1_200
 LEAST_TOKENS = 200
 """The smallest budget a brief fits into."""
 
-Format = Literal["human", "agent", "json"]
+Format = Literal["person", "agent", "json"]
 
 
 class _Room(Struct, frozen=True):
@@ -46,23 +48,23 @@ _NAME = lazy_pattern(r"[\w.:/@+-]{1,120}")
 def render_brief(brief: Brief, form: Format = "agent", tokens: int = TOKEN_BUDGET) -> str:
     """Return the brief as text of at most `tokens` (and at least `LEAST_TOKENS`) estimated tokens.
 
-    The most detailed form that fits is chosen; what it leaves out is counted.
+    The most detailed form that fits is chosen; what it leaves out is counted. The verdict, the next step and the
+    questions it waits for are never left out: shortened first, and shown all the same where no budget holds them.
     """
     budget = max(tokens, LEAST_TOKENS)
-    text = ""
     for room in _ROOMS:
-        lines = list(_lines(brief, room))
-        text = _frame(brief, lines, form)
+        must, may = list(_must(brief, room)), list(_may(brief, room))
+        text = _frame(brief, [*must, *may], form)
         if estimate_tokens(text) <= budget:
             return text
-    while lines and estimate_tokens(text) > budget:
-        lines.pop()
-        text = _frame(brief, [*lines, "… (cut)"], form)
+    while may and estimate_tokens(text) > budget:
+        may.pop()
+        text = _frame(brief, [*must, *may, "… (cut)"], form)
     return text
 
 
 def _frame(brief: Brief, lines: Sequence[str], form: Format) -> str:
-    if form == "human":
+    if form == "person":
         return "\n".join([_title(brief), *lines]) + "\n"
     fence = "`" * max(3, 1 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
     head = f"[passdown] {_title(brief)} {_LABEL}"
@@ -77,34 +79,69 @@ def _title(brief: Brief) -> str:
     title = brief.title if _NAME.fullmatch(brief.title) and brief.title != brief.branch.replace("/", "-") else ""
     place = brief.branch if _NAME.fullmatch(brief.branch) else "this branch" if brief.branch else "a detached HEAD"
     how = " Built on the spot: nobody wrapped." if brief.built_now else ""
-    full = f" Full: {brief.full}." if brief.full else ""
+    beside = brief.canonical == f"{brief.full.removesuffix('.md')}.json"
+    canonical = " (.json beside it)" if beside else f", {brief.canonical}" if brief.canonical else ""
+    full = f" Full: {brief.full}{canonical}." if brief.full else ""
     return f"Handoff for {place}{f' ({title})' if title else ''} — {verdict}.{how}{full}"
 
 
-def _lines(brief: Brief, room: _Room) -> Iterator[str]:
+def _must(brief: Brief, room: _Room) -> Iterator[str]:
+    """Yield what no budget cuts: why not, how it stands, what to settle, the next step, and what it waits for."""
     yield from (f"Not to be used as it is: {one_line(reason, 300)}" for reason in brief.reasons)
-    for finding in brief.findings:
-        if finding.severity == "block" or finding.code.startswith("packet."):
-            yield f"Note: {one_line(finding.detail, 200)}"
     if brief.next_step is None:
+        yield from _notes(brief)
         return
     yield _standing(brief, room)
     for quote in brief.settle_first[: max(1, room.items // 2)]:
-        mend = f" — {one_line(quote.note, room.chars)}" if quote.note else ""
+        mend = f" — {one_line(quote.note, room.chars)}" if quote.note and room.items else ""
         yield f"Settle first: {one_line(quote.text, room.chars)}{mend}"
+    if (left := len(brief.settle_first) - max(1, room.items // 2)) > 0:
+        yield f"Settle first: and {left} more"
     yield from _step(brief.next_step, room)
+    for quote in brief.blocking:
+        yield f"Blocked until a human answers: {_noted(quote, room)}"
+
+
+def _notes(brief: Brief) -> Iterator[str]:
+    for finding in brief.findings:
+        if finding.severity == "block" or finding.code.startswith(("packet.", "lease.")):
+            yield f"Note: {one_line(finding.detail, 200)}"
+
+
+def _may(brief: Brief, room: _Room) -> Iterator[str]:
+    """Yield the rest, the weightiest first."""
+    if brief.next_step is None:
+        return
+    yield from _notes(brief)
     yield from _list("Load first", [_path(q) for q in brief.load_first], room, ", ")
     if brief.goal:
         yield f"Goal: {_quote(brief.goal, max(room.chars, 120))}"
     yield from _list("The human said", [_quote(q.text, room.chars) for q in brief.human_said], room)
     yield from _list("Do not retry", [_noted(q, room) for q in brief.do_not_retry], room)
+    yield from _list("Also red when last run", [_noted(q, room) for q in brief.red], room)
     yield from _list("Decided", [_noted(q, room) for q in brief.decisions], room)
     yield from _list("Open question for the human", [_noted(q, room) for q in brief.questions], room)
+    yield from _list("Done already", [_noted(q, room) for q in brief.completed], room)
+    yield from _list("Changed", [_path(q) for q in brief.changed], room, ", ")
     yield from _list("Still open", [_noted(q, room) for q in brief.remaining], room)
     yield from _list("Done when", [one_line(line, room.chars) for line in brief.done_when], room, " && ")
     yield from _list(
         "Nobody can check, look at it first", [_quote(line, room.chars) for line in brief.review_first], room
     )
+    yield from memory_lines(brief.memory)
+    if brief.resume is not None:
+        yield _cheaper(brief.resume)
+
+
+def memory_lines(memory: Sequence[Ranked]) -> list[str]:
+    """Return the line of what other topics leave to this one; none when there is nothing."""
+    told = "; ".join(memory_line(ranked) for ranked in memory)
+    return [f"From other topics here: {told}"] if told else []
+
+
+def _cheaper(resume: Resume) -> str:
+    held = f"{round(resume.context / 1000)}k of {round(resume.window / 1000)}k tokens"
+    return f"Cheaper, if that session has ended: {resume.command}  (the newest session of this branch, {held} in use)"
 
 
 def _standing(brief: Brief, room: _Room) -> str:
@@ -114,11 +151,23 @@ def _standing(brief: Brief, room: _Room) -> str:
     if tally.cannot_tell:
         counts += f", {tally.cannot_tell} that nobody can tell here"
     stamp = f" (evidence up to {brief.as_of})" if brief.as_of else ""
+    if brief.built_now:
+        return _built(brief, counts)
     if not brief.since:
         return f"Nothing changed since it was written{stamp}: {counts}."
-    shown = [one_line(line, max(room.chars, 120)) for line in brief.since[: max(2, room.items)]]
+    chars, items = (max(room.chars, 120), max(2, room.items)) if room.items else (80, 1)
+    shown = [one_line(line, chars) for line in brief.since[:items]]
     more = f"; and {len(brief.since) - len(shown)} more" if len(brief.since) > len(shown) else ""
     return f"Since it was written{stamp}: {'; '.join(shown)}{more}. {counts[0].upper()}{counts[1:]}."
+
+
+def _built(brief: Brief, counts: str) -> str:
+    """Return the same for a packet that was built just now: whose work it is, and where that ends."""
+    of = " and ".join(f"{q.note} session {one_line(q.text, 80)[:8]}" for q in brief.sessions) or "the sessions here"
+    until = f", up to {brief.as_of}" if brief.as_of else ""
+    head = f"; HEAD is {brief.head_now[:12]}" if brief.head_now else ""
+    noticed = f" {'; '.join(one_line(line, 200) for line in brief.since[:3])}." if brief.since else ""
+    return f"Made from {of}{until}{head}. {counts[0].upper()}{counts[1:]}.{noticed}"
 
 
 def _step(step: NextStep, room: _Room) -> Iterator[str]:

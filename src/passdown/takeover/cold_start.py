@@ -9,10 +9,12 @@ from passdown.io.git import try_git
 from passdown.model.brief import ColdStart, Quote
 from passdown.model.evidence import Evidence, RepositoryFacts
 from passdown.model.finding import Finding
+from passdown.model.memory import Ranked
 from passdown.model.moment import to_milliseconds
 from passdown.model.packet import Packet
 from passdown.model.session import SessionRef
 from passdown.redact.neutralise import one_line
+from passdown.takeover.brief_text import memory_lines
 
 _SLACK_MS = 2_000
 """A log is written a moment after the event it ends with; a file that is younger by no more than this says nothing."""
@@ -50,6 +52,7 @@ def cold_start(
     built: Packet,
     *,
     others: Sequence[Quote] = (),
+    memory: Sequence[Ranked] = (),
     findings: Sequence[Finding] = (),
     mask: Callable[[str], str] = str,
 ) -> ColdStart:
@@ -79,6 +82,7 @@ def cold_start(
         load_first=tuple(one_line(a.path, 200) for a in built.next_session_prereqs.artifacts if a.mode != "on_demand"),
         next_step=one_line(built.next_action.text, 300),
         other_packets=tuple(others),
+        memory=tuple(memory),
         findings=tuple(findings),
     )
 
@@ -116,5 +120,6 @@ def render_cold_start(report: ColdStart) -> str:
             lines.append(f"{name}: " + "; ".join(f'"{q.text}" ({q.note})' for q in quotes))
     if report.load_first:
         lines.append(f"Load first: {', '.join(report.load_first)}")
+    lines += memory_lines(report.memory)
     lines.append(f'Next step proposed: "{report.next_step}"')
     return "\n".join(lines) + "\n"
