@@ -8,6 +8,7 @@ The format is not published; the field names were read off real logs of versions
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -143,8 +144,8 @@ class Row(Struct, rename="camel", gc=False):
 
 ROW = msgspec.json.Decoder(Row)
 
-_TICK = b'"type":"progress","data":{"type":"'
-_TICK_WITHIN = 1024
+TICK = b'"type":"progress","data":{"type":"'
+TICK_WITHIN = 1024
 
 
 def salvaged(line: Line, data: bytes, where: dict[str, Any]) -> Iterator[Row | Unknown]:
@@ -162,14 +163,11 @@ def salvaged(line: Line, data: bytes, where: dict[str, Any]) -> Iterator[Row | U
 
 
 def tick_of(data: bytes) -> str:
-    """Return the name of a progress row that holds nothing, without decoding it: up to half of a log are such rows.
+    """Return the name of a progress row that holds `TICK`: up to half of a log are such rows, which hold nothing else.
 
-    Empty for every other row. The bytes looked for cannot stand inside a JSON string, where a quote is escaped.
+    They need not be decoded: these bytes cannot stand inside a JSON string, where a quote is escaped.
     """
-    start = data.find(_TICK, 0, _TICK_WITHIN)
-    if start < 0:
-        return ""
-    start += len(_TICK)
+    start = data.find(TICK, 0, TICK_WITHIN) + len(TICK)
     return "progress/" + data[start : start + 32].partition(b'"')[0].decode("ascii", "replace")
 
 
@@ -183,11 +181,20 @@ def identifier(value: object) -> str:
     return value if isinstance(value, str) and _IDENTIFIER.fullmatch(value) else ""
 
 
+@lru_cache(maxsize=64)
+def _minute(text: str) -> int:
+    return (datetime.fromisoformat(f"{text}00+00:00") - _EPOCH) // _MILLISECOND
+
+
 def milliseconds(stamp: str | None) -> int | None:
     """Return an ISO 8601 time as milliseconds since the epoch, None when it is none. Without a zone it is UTC."""
     if not stamp:
         return None
     try:
+        if len(stamp) == 24 and stamp[19] == "." and stamp[23] == "Z":  # rows of one minute share most of the work
+            within = stamp[17:19] + stamp[20:23]
+            if within.isdigit() and within < "60000":
+                return _minute(stamp[:17]) + int(within)
         moment = datetime.fromisoformat(stamp)
         return ((moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND
     except (ValueError, OverflowError):

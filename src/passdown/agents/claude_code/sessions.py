@@ -17,7 +17,7 @@ from msgspec import Raw, Struct
 
 from passdown.agents.claude_code.outline import Outline, outline, read_ends, recognise
 from passdown.agents.claude_code.reader import Reader
-from passdown.agents.claude_code.records import BAD, ROW, Row, identifier, salvaged, tick_of
+from passdown.agents.claude_code.records import BAD, ROW, TICK, TICK_WITHIN, Row, identifier, salvaged, tick_of
 from passdown.agents.claude_code.turns import taken_back
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import read_bounded
@@ -137,22 +137,23 @@ class _Log:
         """Yield the file's events."""
         reader, out, agent = self.reader, self.reader.out, self.agent
         line: Line | None = None
+        decode, take = ROW.decode, reader.take
         for line in read_file_lines(self.path, max_line=self.max_line):
-            data = line.data
+            offset, number, data, length, _ = line
             if data is not None and (not data or data.isspace()):
                 continue
             self.records += 1
-            where: dict[str, Any] = {"offset": line.offset, "line": line.number}
-            if self.starts and self._left_behind(line.offset):
+            if data is not None and data.find(TICK, 0, TICK_WITHIN) >= 0:
+                reader.ignore(tick_of(data))
+                continue
+            where: dict[str, Any] = {"offset": offset, "line": number}
+            if self.starts and self._left_behind(offset):
                 where["active"] = False
             if data is None:
-                out.append(Unknown(reason="line_too_long", length=line.length, **where))
-            elif tick := tick_of(data):
-                reader.ignore(tick)
-                continue
+                out.append(Unknown(reason="line_too_long", length=length, **where))
             else:
                 try:
-                    reader.take(ROW.decode(data), where, line.length, sidecar=agent)
+                    take(decode(data), where, length, sidecar=agent)
                 except BAD:
                     self._salvage(line, data, where)
             if out:

@@ -48,6 +48,7 @@ _FAILED = lazy_pattern(
     re.VERBOSE,
 )
 _HEAD = 2048
+_LONGEST = 1 << 50
 
 STATUS: dict[str, Outcome] = {"declined": "rejected", "Declined": "rejected", "in_progress": "running"}
 """Statuses of completed items that say more than their exit code."""
@@ -158,7 +159,10 @@ def outcome_of(code: int | None, *, timed_out: bool = False) -> Outcome:
 
 
 def _milliseconds(seconds: str | float | None) -> int | None:
+    if seconds is None:
+        return None
     try:
-        return min(int(float(seconds) * 1000 + 0.5), 1 << 50) if seconds is not None else None
+        duration = int(float(seconds) * 1000 + 0.5)
     except (ValueError, OverflowError):
         return None
+    return min(duration, _LONGEST)

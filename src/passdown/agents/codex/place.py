@@ -35,7 +35,7 @@ class Place:
         text = self.when
         try:
             if len(text) == 24 and text[:17] == self._minute and text[19] == "." and text[23] == "Z":
-                return self._base + int(float(text[17:23]) * 1000 + 0.5)
+                return self._base + int(text[17:19] + text[20:23])
         except (TypeError, ValueError, OverflowError):
             return None
         return self.parse(text)

@@ -77,22 +77,16 @@ def abandoned(path: Path, *, max_line: int = MAX_LINE) -> frozenset[int]:
 
     A parent that is missing or stands below its child is damage: the entry then follows the one before it.
     """
-    previous: bytes | None = None
-    for identifier, parent in _links(path, max_line):
-        if parent != previous:
-            break
-        previous = identifier
-    else:
-        return frozenset()
     ids = array("q")
     jumps: dict[int, int | None] = {}
-    previous = None
+    previous: bytes | None = None
+    add = ids.append
     for identifier, parent in _links(path, max_line):
         if parent != previous:
             jumps[len(ids)] = None if parent is None else hash(parent)
-        ids.append(hash(identifier))
+        add(hash(identifier))
         previous = identifier
-    return _off_the_path(ids, jumps)
+    return _off_the_path(ids, jumps) if jumps else frozenset()
 
 
 def _off_the_path(ids: array[int], jumps: dict[int, int | None]) -> frozenset[int]:
