@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passdown.clean.commented import code_lines
 from passdown.clean.languages import language_of
 from passdown.clean.lexer import lex
+from passdown.clean.looks import code_lines
 from passdown.repository.added_lines import _hunks
 
 EXTENSIONS = ["py", "js", "ts", "go", "rs", "java", "kt", "swift", "c", "cs", "php", "rb", "sh"]
@@ -47,9 +47,9 @@ def test_time_is_linear(unit: str, extension: str) -> None:
 
 
 @settings(deadline=None, max_examples=200)
-@given(st.lists(st.text(max_size=60), max_size=8), st.booleans())
-def test_any_comment_can_be_judged(lines: list[str], python: bool) -> None:
-    assert 0 <= code_lines(lines, python) <= max(1, sum(line.count("\n") + 1 for line in lines))
+@given(st.lists(st.text(max_size=60), max_size=8), st.sampled_from(["python", "c", "shell", "ruby"]))
+def test_any_comment_can_be_judged(lines: list[str], family: str) -> None:
+    assert 0 <= code_lines(lines, family) <= max(1, sum(line.count("\n") + 1 for line in lines))
 
 
 @settings(deadline=None, max_examples=200)
@@ -61,5 +61,5 @@ def test_any_diff_can_be_read(data: bytes) -> None:
 
 
 def test_deep_python_is_no_crash() -> None:
-    assert code_lines(["x = " + "(" * 5000], python=True) == 0
-    assert code_lines(["a" + ".b" * 5000 + "()"], python=True) in (0, 1)
+    assert code_lines(["x = " + "(" * 5000], family="python") == 0
+    assert code_lines(["a" + ".b" * 5000 + "()"], family="python") in (0, 1)

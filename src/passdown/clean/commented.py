@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import textwrap
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from passdown.clean.content import Source
 from passdown.clean.lexer import Comment
-from passdown.clean.python_source import parse
+from passdown.clean.looks import code_lines, is_code_line
 from passdown.model.finding import Finding
 
 LONG = 3
 """A block of so many lines blocks; a shorter one is a warning."""
 
 _LONGEST = 400
-_MARK = re.compile(r"^[ \t]*(?://+!?|#+!?|/\*+!?|\*(?!\w*\())[ \t]?|[ \t]*\*+/[ \t]*$")
+_MARK = re.compile(r"^[ \t]*(?:\*+/[ \t]*$|(?://+!?|#+!?|/\*+!?|\*(?!\w*\())[ \t]?)|[ \t]*\*+/[ \t]*$")
 _DOCUMENTATION = re.compile(r"///|//!|/\*\*|/\*!|#!|##|#:")
 _PRAGMA = re.compile(
     r"(?i)^\s*(?:noqa|type:|pragma|pylint|pyright|mypy|ruff|flake8|fmt:|isort|nosec|yapf|coding[:=]|-\*-|vim:|eslint"
@@ -32,36 +30,6 @@ _EXAMPLE = re.compile(
     r"(?i)\b(?:e\.g\.|for example|for instance|example|usage|like this|such as|i\.e\.|equivalent)\b"
     r"|:\s*$|^\s*(?:>>>|\$ |```)"
 )
-_STRONG = (
-    ast.Assign, ast.AugAssign, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
-    ast.Return, ast.Raise, ast.With, ast.For, ast.While, ast.If, ast.Try, ast.AsyncFor, ast.AsyncWith, ast.Match,
-)  # fmt: skip
-_KEYWORD = re.compile(
-    r"""^(?:
-    (?:if|for|while|switch|catch|foreach|elseif|guard|match)\s*\(
-    | \}?\s*else\b.*\{$
-    | (?:if|for|while|match|unless|switch|guard)\b.*\{$
-    | (?:return|throw|raise|await|yield)\b.*;$
-    | (?:return|raise)\s+\S+\s+(?:if|unless)\s
-    | (?:const|let|var|val|auto|static|final)\s+(?:mut\s+)?[\w{\[*&:<>]+.*=
-    | (?:import|package|using|use|require|include|from)\s+[\w"'<{.*@:/\\]+.*[;"'>]$
-    | \#\s*(?:include|define|ifdef|ifndef|if|endif)\b
-    | (?:public|private|protected|internal|export|async|pub|func|fn|fun|def|class|struct|enum|interface|impl|type|void
-        |int)\s+\w+.*[{(:;=]
-    | (?:def|class|module|end|elsif|unless)\b[^,.]*$
-    | \w+\s*:=\s*\S
-    | (?:if|elif|while|for)\b.*(?:;\ ?(?:then|do)|\bthen|\bdo)$
-    | (?:fi|done|esac)$
-    )""",
-    re.VERBOSE,
-)
-_SHAPE = re.compile(
-    r"""^[\w$.\[\]>:@*&-]+\s*(?:[-+*/|&%]?=(?!=)|:=)\s*\S
-    | ^[\w$.:>@!-]*\w!?\([^)]*\)?.{0,80}[;{),]?$
-    | ^\w+(?:\.\w+)+\(""",
-    re.VERBOSE,
-)
-_OPERATOR = re.compile(r"[=;{}()\[\]<>]|->|::|&&|\|\|")
 
 
 class Block(NamedTuple):
@@ -78,7 +46,7 @@ def commented_findings(sources: Iterable[Source]) -> Iterator[Finding]:
             continue
         before = frozenset(line.strip() for line in source.removed)
         for block in _blocks(source):
-            size = code_lines(block.lines, source.language.family == "python")
+            size = code_lines(block.lines, source.language.family)
             was_code = [line for line in block.lines if line.strip() in before and _is_telling(line, source)]
             if was_code:
                 yield _finding(source, block, "block", f"{len(block.lines)} lines that were code are a comment now")
@@ -104,9 +72,7 @@ def _is_telling(line: str, source: Source) -> bool:
     text = line.strip()
     if len(text) < 8 or _PROSE_MARK.search(text):
         return False
-    if source.language.family == "python":
-        return _strength(text if not text.endswith(":") else f"{text} pass") == 1.0
-    return _score(text) >= 1
+    return is_code_line(text, source.language.family)
 
 
 # --- comments → blocks of plain text -----------------------------------------------------------------------------
@@ -134,7 +100,7 @@ def _block(comments: list[Comment]) -> Iterator[Block]:
     lines = [_MARK.sub("", line.rstrip()) for line in raw[:_LONGEST]]
     first = comments[0].first
     opening = next((line for line in lines if line.strip()), "")
-    if len(lines) > 1 and _EXAMPLE.search(opening) and not _is_code_line(opening):
+    if len(lines) > 1 and _EXAMPLE.search(opening) and not _is_plain_code(opening):
         return
     kept: list[str] = []
     start = first
@@ -147,61 +113,6 @@ def _block(comments: list[Comment]) -> Iterator[Block]:
             kept.append(line)
 
 
-def _is_code_line(line: str) -> bool:
+def _is_plain_code(line: str) -> bool:
     text = line.strip()
     return bool(re.search(r"[;{}]$|^[\w.\[\]]+\s*=[^=]|^(?:def|class|if|for|while|with|try|else|elif)\b.*:$", text))
-
-
-# --- is it code? -------------------------------------------------------------------------------------------------
-
-
-def code_lines(lines: Iterable[str], python: bool) -> int:
-    """Return how many lines of code a comment holds, 0 when it is prose."""
-    text = textwrap.dedent("\n".join(lines)).strip("\n")
-    filled = [line for line in text.split("\n") if line.strip()]
-    if not filled:
-        return 0
-    if python:
-        return len(filled) if _strength(text) >= 0.5 else 0
-    scores = [_score(line.strip()) for line in filled]
-    if len(scores) == 1:
-        return 1 if scores[0] >= 2 else 0
-    good = sum(score >= 1 for score in scores)
-    return good if good >= 2 and sum(scores) >= len(scores) else 0
-
-
-def _strength(text: str) -> float:
-    """Return which share of a text's statements nobody writes in prose; 0 when it is no Python."""
-    tree = parse(text)
-    if tree is None and re.match(r"(?:else|elif\b.*)\s*:", text):
-        tree = parse("if x:\n    pass\n" + text)
-    if tree is None or not tree.body:
-        return 0.0
-    return sum(_is_strong(node) for node in tree.body) / len(tree.body)
-
-
-def _is_strong(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Return):  # "return early" is prose
-        return node.value is not None and not isinstance(node.value, ast.Name)
-    if isinstance(node, ast.AnnAssign):
-        return node.value is not None and isinstance(node.annotation, ast.Name | ast.Subscript | ast.BinOp)
-    if isinstance(node, ast.Expr):
-        value = node.value.value if isinstance(node.value, ast.Await) else node.value
-        return isinstance(value, ast.Call)
-    return isinstance(node, _STRONG)
-
-
-def _score(line: str) -> int:
-    """Return how much a line looks like code: 0 or less is prose."""
-    line = line[:500]
-    score = 0
-    if line.endswith((";", "{", "}", "),")):
-        score += 1
-    if _KEYWORD.match(line):
-        score += 1
-    if _SHAPE.match(line):
-        score += 1
-    letters = sum(character.isalpha() or character == " " for character in line)
-    if letters >= 0.6 * len(line) and len(line.split()) >= 5 and not _OPERATOR.search(line):
-        score -= 2
-    return score

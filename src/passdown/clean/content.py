@@ -10,6 +10,7 @@ from pathlib import Path
 
 from passdown.clean.languages import Language, language_of
 from passdown.clean.lexer import Comment, Lexed, lex
+from passdown.clean.notebook import read_notebook, removed_code
 from passdown.model.evidence import Change
 from passdown.model.pattern import lazy_pattern
 from passdown.repository.added_lines import FileLines, read_added_lines
@@ -29,15 +30,21 @@ _PRINTED = 4000
 
 
 class Source:
-    """One changed file as the rules see it. Lines that only moved here from elsewhere in the diff are not added."""
+    """One changed file as the rules see it. Lines that only moved here from elsewhere in the diff are not added.
+
+    `text` is the code, line by line where it stands in the file; only for a notebook it differs from what is `written`.
+    """
 
     def __init__(self, lines: FileLines, moved: frozenset[int]) -> None:
         self.path = lines.path
-        self.text = lines.text
+        self.text = self.written = lines.text
         self.new = lines.new
         self.added = lines.added - moved
         self.removed = lines.removed
         self.language: Language | None = language_of(lines.path)
+        if lines.path.endswith(".ipynb"):
+            self.text, self.language = read_notebook(lines.text)
+            self.removed = tuple(map(removed_code, lines.removed))
 
     @cached_property
     def lexed(self) -> Lexed:
@@ -46,8 +53,8 @@ class Source:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines of the text; line n stands at index n - 1."""
-        return self.text.split("\n")
+        """The lines of the file; line n stands at index n - 1."""
+        return self.written.split("\n")
 
     @cached_property
     def waived(self) -> frozenset[int]:

@@ -18,8 +18,8 @@ HOUSE_STYLE = 3
 """A file that held so many prints at the base prints by habit."""
 
 _ENTRY = lazy_pattern(
-    r"(?i)(?:^|/)(?:bin|scripts?|cmd|cli|tools?|examples?|docs?|demos?|bench(?:mark)?s?|notebooks|playground)/"
-    r"|(?:^|/)(?:(?:\w+[-_])?(?:main|cli|demo|example|benchmark)|__main__|manage|setup|conftest|build|program|gulpfile)\.\w+$"
+    r"(?i)(?:^|/)(?:bin|scripts?|cmd|cli|commands?|console|tools?|examples?|docs?|demos?|bench(?:mark)?s?|notebooks|playground)/"
+    r"|(?:^|/)(?:(?:\w+[-_])?(?:main|cli|demo|example|benchmark)|__main__|manage|setup|conftest|build|program|gulpfile)\.\w+$|\.ipynb$"
 )
 _TEST = lazy_pattern(
     r"(?i)(?:^|/)(?:tests?|specs?|__tests__|testing|e2e)/|(?:^|/)(?:test_[^/]*|[^/]*[._-](?:test|spec)s?)\.\w+$"
@@ -99,7 +99,7 @@ def _all_hits(source: Source, root: Path, names: tuple[str, ...]) -> Iterator[Hi
         if tree is not None:
             package = (root / source.path).parent / "__init__.py"
             yield from python_hits(tree, in_package=package.is_file())
-        return
+            return
     rules = RULES.get(source.language.name)
     if rules is None:
         return
@@ -130,7 +130,8 @@ def _is_entry(source: Source) -> bool:
     assert source.language is not None
     if source.language.name == "python":
         tree = parse(source.text)
-        return tree is not None and is_script(tree)
+        if tree is not None:
+            return is_script(tree)
     rules = RULES.get(source.language.name)
     return bool(rules and rules.entry and expression(rules.entry).search(source.lexed.code))
 
@@ -142,7 +143,8 @@ def _prints(path: str, text: str) -> list[Hit]:
         return []
     if language.name == "python":
         tree = parse(text)
-        return [hit for hit in python_hits(tree, in_package=False) if hit.tier == "maybe"] if tree else []
+        if tree is not None:
+            return [hit for hit in python_hits(tree, in_package=False) if hit.tier == "maybe"]
     rules = RULES.get(language.name)
     code = lex(text, language).code
     return (

@@ -4,34 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from passdown.clean.commented import commented_findings
-from passdown.clean.content import Source, Sources
-from passdown.clean.debug import debug_findings, is_test
+from passdown.clean.content import Sources
+from passdown.clean.debug import debug_findings
 from passdown.clean.languages import language_of
 from passdown.clean.mend import listed, quote_path
+from passdown.clean.paths import is_exempt, is_fixture, is_temporary
+from passdown.clean.secrets import secret_findings
 from passdown.errors import FormatError
 from passdown.model.evidence import Change, Evidence
 from passdown.model.finding import Finding
 from passdown.model.path import encode_path
-from passdown.model.pattern import lazy_pattern
-from passdown.redact.scan import Redactor
 from passdown.repository.base_files import base_files
 
 LARGE = 5_000_000
 """A new binary of more bytes is a warning."""
 
-_NAME = lazy_pattern(
-    r"(?i)(?:.+\.(?:tmp|temp|bak|orig|rej|swp|swo|log|pyc|pyo|prof)|.*~|nohup\.out|core(?:\.[0-9]+)?|\.DS_Store|Thumbs\.db"
-    r"|a\.out|(?:dump|debug|foo)\.\w+|(?:out|output|test|temp|tmp)\.txt|untitled.*|.+_(?:BACKUP|BASE|LOCAL|REMOTE)_\d+\.\w+)"
-)
-_FOLDER = lazy_pattern(r"(?i)(?:^|/)(?:__pycache__|tmp|temp|\.?scratch)/|^(?:playground|sandbox|backup)/")
-_FIXTURE = lazy_pattern(r"(?i)(?:^|/)(?:testdata|fixtures?|__fixtures__|goldens?|cassettes)/")
-_CORE = lazy_pattern(r"(?:^|/)core$")
-_DOCUMENT = lazy_pattern(r"(?i)(?:^|/)(?:docs?|examples?)/|\.(?:md|rst|adoc|txt)$|\.(?:example|sample|template|dist)$")
-_BY_NAME = frozenset({"password", "token", "secret", "api_key", "credential", "url_password"})
 _SPACE_NAMES = frozenset({"__init__.py", "mod.rs", "index.d.ts"})
 
 
@@ -49,28 +39,13 @@ def leftover_findings(
         found = base_files(root, repository.base, paths)
         return {path: data.decode("utf-8", "replace") for path, data in found.items()}
 
-    own = [s for s in sources.all if not _FIXTURE.search(s.path) and not is_exempt(s.path, allow_files, frozenset())]
+    own = [s for s in sources.all if not is_fixture(s.path) and not is_exempt(s.path, allow_files, frozenset())]
     yield from debug_findings(own, root, texts, names)
     yield from commented_findings(own)
-    yield from _secrets(sources)
+    yield from secret_findings(sources.all)
     if sources.skipped:
         detail = f"{len(sources.skipped)} changed files are too large to look into: {listed(sources.skipped)}"
         yield Finding(code="leftovers.not_scanned", severity="warn", detail=detail, where=sources.skipped[0])
-
-
-def is_temporary(path: str) -> bool:
-    """Say whether a path is named like something temporary."""
-    name = path.rpartition("/")[2]
-    if name in (".gitkeep", ".keep") or (_CORE.search(path) and path != "core"):
-        return False
-    if _FOLDER.search(path):
-        return True
-    return bool(_NAME.fullmatch(name)) and not (language_of(path) and name.lower().startswith(("debug.", "dump.")))
-
-
-def is_exempt(path: str, globs: tuple[str, ...], literal: frozenset[str]) -> bool:
-    """Say whether a path may be named like that: configured, in the contract by its own name, or a fixture."""
-    return path in literal or bool(_FIXTURE.search(path)) or any(fnmatchcase(path, glob) for glob in globs)
 
 
 def _file(root: Path, change: Change, *, exempt: bool) -> Iterator[Finding]:
@@ -104,31 +79,3 @@ def _size(root: Path, path: str) -> int:
         return (root / os.fsdecode(encode_path(path))).lstat().st_size
     except (OSError, ValueError, FormatError):
         return -1
-
-
-def _secrets(sources: Sources) -> Iterator[Finding]:
-    for source in sources.all:
-        numbers = sorted(number for number in source.added if number <= len(source.lines))
-        text = "\n".join(source.lines[number - 1] for number in numbers)
-        whole = Redactor()
-        if whole.text(text) == text:
-            continue
-        found = False
-        for number in numbers:
-            one = Redactor()
-            if one.text(source.lines[number - 1]) != source.lines[number - 1]:
-                found = True
-                yield _secret(source, number, min(one.counts, default="secret"))
-        if not found:  # a key of several lines
-            number = next((n for n in numbers if "PRIVATE KEY" in source.lines[n - 1]), numbers[0])
-            yield _secret(source, number, min(whole.counts, default="secret"))
-
-
-def _secret(source: Source, line: int, kind: str) -> Finding:
-    mild = kind in _BY_NAME and bool(
-        is_test(source.path) or _FIXTURE.search(source.path) or _DOCUMENT.search(source.path)
-    )
-    return Finding(
-        code="secret.added", severity="warn" if mild else "block", detail=f"looks like a secret ({kind})",
-        where=source.path, line=line, fix="take it out, and replace it wherever it is valid",
-    )  # fmt: skip

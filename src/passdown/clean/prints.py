@@ -34,13 +34,16 @@ RULES: dict[str, Rules] = {
     "javascript": Rules(
         always=r"(?<![\w.$'\"-])debugger[ \t]*(?:;|$)",
         maybe=r"(?<![\w.$])console\.(?:log|debug|dir|table|trace)[ \t]*\(",
-        focused=r"(?<![\w.$])(?:it|test|describe|context|suite|bench)\.only[ \t]*\(|"
+        focused=r"(?<![\w.$])(?:it|test|describe|context|suite|bench)(?:\.(?:concurrent|describe|serial))*"
+        r"\.only(?:\.each)?[ \t]*[(`]|"
         r"(?<!function )(?<![\w.$])(?:fit|fdescribe|fcontext)[ \t]*\(",
-        skipped=r"(?<![\w.$])(?:(?:it|test|describe|context|suite)\.skip|xit|xtest|xdescribe)[ \t]*\(",
+        skipped=r"(?<![\w.$])(?:(?:it|test|describe|context|suite)(?:\.describe)?\.(?:skip|fixme)|xit|xtest|xdescribe)"
+        r"[ \t]*\(",
     ),
     "go": Rules(
         always=r"(?<![\w.])spew\.(?:Dump|Fdump|Sdump|Printf|Println)[ \t]*\(",
         maybe=r"(?<![\w.])fmt\.Print(?:f|ln)?[ \t]*\(|(?<![\w.])println[ \t]*\(",
+        focused=r"(?<![\w.])(?:FIt|FDescribe|FContext|FEntry|FSpecify)[ \t]*\(",
         skipped=r"(?<![\w.])t\.Skip(?:f|Now)?[ \t]*\(",
         entry=r"^func main\(",
     ),
@@ -62,36 +65,57 @@ RULES: dict[str, Rules] = {
         skipped=r"@(?:Disabled|Ignore)\b",
         entry=r"^\s*(?:suspend )?fun main\(",
     ),
-    "swift": Rules(maybe=rf"{_FREE}(?<!func )(?:print|debugPrint|dump)[ \t]*\(", entry=r"^@main\b"),
+    "swift": Rules(
+        maybe=rf"{_FREE}(?<!func )(?:print|debugPrint|dump)[ \t]*\(",
+        focused=r"(?<!func )(?<![\w.$])(?:fit|fdescribe|fcontext)[ \t]*\(",
+        skipped=r"\bXCTSkip\b",
+        entry=r"^@main\b",
+    ),
     "c": Rules(
         always=r"(?<!\w)__builtin_trap[ \t]*\(|(?<!\w)__debugbreak[ \t]*\(",
-        maybe=r"(?<![\w.>])(?:printf[ \t]*\(|fprintf[ \t]*\([ \t]*stderr\b)",
+        maybe=r"(?<![\w.>])(?:printf[ \t]*\(|fprintf[ \t]*\([ \t]*stderr\b)|(?<![\w.>])(?:std::)?c(?:out|err)[ \t]*<<",
         entry=r"^\s*(?:int|void)\s+main\s*\(",
     ),
     "csharp": Rules(
         always=r"(?<![\w.])(?:System\.Diagnostics\.)?Debugger\.(?:Break|Launch)[ \t]*\(",
         maybe=r"(?<![\w.])Console\.Write(?:Line)?[ \t]*\(",
+        skipped=r"\[Ignore\b|\[(?:Fact|Theory)\([ \t]*Skip\b",
         entry=r"static\s+(?:async\s+)?(?:void|int|Task(?:<int>)?)\s+Main\s*\(",
     ),
-    "php": Rules(always=rf"{_FREE}(?<!function )(?:var_dump|dd|dump)[ \t]*\(", maybe=rf"{_FREE}print_r[ \t]*\("),
+    "php": Rules(
+        always=rf"{_FREE}(?<!function )(?:var_dump|dd|dump|xdebug_break)[ \t]*\(",
+        maybe=rf"{_FREE}print_r[ \t]*\((?![^;\n]*,[ \t]*true\b)",
+        skipped=r"->markTest(?:Skipped|Incomplete)[ \t]*\(",
+    ),
     "ruby": Rules(
         always=r"(?<![\w.])binding\.(?:pry|irb|break)\b|^[ \t]*(?:byebug|debugger)[ \t]*$",
-        maybe=r"^[ \t]*(?:puts|pp|p)(?:[ \t]*\(|[ \t]+(?![=.+*/|&?<>-]))",
-        focused=r"^[ \t]*(?:fit|fdescribe|fcontext)[ \t(]",
-        skipped=r"^[ \t]*(?:xit|xdescribe|xcontext)[ \t(]",
+        maybe=r"^[ \t]*(?:puts|pp|p)(?:[ \t]*\(|[ \t](?![ \t]*[=.+*/|&?<>-]))",
+        focused=r"^[ \t]*(?:fit|fdescribe|fcontext)[ \t(]|"
+        r"^[ \t]*(?:it|describe|context|specify|RSpec\.describe)\b[^\n]*,[ \t]*(?::focus\b|focus:[ \t]*true\b)",
+        skipped=r"^[ \t]*(?:xit|xdescribe|xcontext|skip|pending)(?:[ \t(]|$)",
         entry=r"^if __FILE__ == \$(?:0|PROGRAM_NAME)",
+    ),
+    "python": Rules(
+        always=r"(?<![\w.])breakpoint[ \t]*\(|(?<!\w)set_trace[ \t]*\("
+        r"|^[ \t]*(?:import|from)[ \t]+(?:i?pdb|pudb|wdb)\b",
+        maybe=r"^[ \t]*(?:print|pprint|pp|ic)[ \t]*\((?![^\n]*\bfile=)",
+        focused=r"@pytest\.mark\.only\b",
+        skipped=r"@pytest\.mark\.(?:skip|skipif|xfail)\b|@unittest\.skip",
+        entry=r"^if __name__ ==",
     ),
     "shell": Rules(always=r"^[ \t]*set[ \t]+(?:-x|-o[ \t]+xtrace)[ \t]*(?:;|$)"),
 }  # fmt: skip
-"""What counts as debugging. Python is not here: its syntax tree is looked at instead (`python_source`)."""
+"""What counts as debugging. Python's rule is for text that does not parse; else its syntax tree is looked at."""
 
 _TOLD = re.compile(
     r"(?i)^\W*debug(?:ging)?\b|\bxxx+\b|\basdf|={3,}|>{3,}|[\U0001F534\U0001F41B]"
     r"|^\W*(?:(?:i am|i'm|got|reached|in|made it) )?here\W*\d*\W*$"
 )
 _STRING = re.compile(r"\"((?:\\.|[^\"\\\n])*)\"|'((?:\\.|[^'\\\n])*)'|`((?:\\.|[^`\\])*)`")
+_FORMAT = re.compile(r"(?:\{\w*:#?\?\}|%[+#]?v|[\s:,=]|\\n)+")
 _LINE_END = re.compile(r"\\[nrt]")
-_BARE = re.compile(r"\s*&?[A-Za-z_$][\w$]*\s*;?\s*")
+_BARE = re.compile(r"\s*&?(?:this\.|self\.|@)?[A-Za-z_$][\w$]*\s*;?\s*")
+_STREAM_END = re.compile(r"\s*<<\s*(?:(?:std::)?endl|[\"'](?:\\n)?[\"'])")
 
 
 @cache
@@ -106,10 +130,13 @@ def is_told(text: str) -> bool:
 
 
 def gives_away(arguments: str) -> bool:
-    """Say whether a call's arguments are a bare variable, or a text that reads as a note to oneself."""
+    """Say whether a call's arguments are a bare variable, a dump of one, or a text that reads as a note to oneself."""
+    arguments = _STREAM_END.sub("", arguments)
     if _BARE.fullmatch(arguments) and arguments.strip().rstrip(";") not in ("", "true", "false", "null", "nil"):
         return True
-    texts = (next(filter(None, found.groups()), "") for found in _STRING.finditer(arguments[:2000]))
+    texts = [next(filter(None, found.groups()), "") for found in _STRING.finditer(arguments[:2000])]
+    if texts and _FORMAT.fullmatch(texts[0]) and any(mark in texts[0] for mark in ("?}", "v")):
+        return True
     return any(is_told(_LINE_END.sub(" ", text)) for text in texts)
 
 

@@ -9,7 +9,11 @@ from collections.abc import Iterator
 from passdown.clean.prints import Hit, is_told
 
 _DEBUGGERS = frozenset({"pdb", "ipdb", "pudb", "wdb", "remote_pdb"})
-_PRINTS = frozenset({"print", "pprint", "pp", "ic"})
+_PRINTS = frozenset({"print", "pprint", "pp", "ic", "pprint.pprint", "pprint.pp"})
+_CONSOLES = frozenset({"code.interact", "IPython.embed", "embed", "sys.breakpointhook"})
+_TOOLS = frozenset({"Pdb", "post_mortem", "Restart", "find_function"})
+"""What a program uses that is a debugger itself, or offers one."""
+
 _SKIPS = ("skip", "skipif", "skipIf", "skipUnless", "xfail")
 
 
@@ -25,12 +29,14 @@ def parse(text: str) -> ast.Module | None:
 
 def python_hits(tree: ast.Module, *, in_package: bool) -> Iterator[Hit]:
     """Find calls that look like debugging. In a package, a print at the top of a module without functions is one."""
-    functions = any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in ast.walk(tree))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
+    nodes = list(ast.walk(tree))
+    own = frozenset(node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    tool = any(isinstance(node, ast.Attribute) and node.attr in _TOOLS for node in nodes)
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom) and not tool:
             yield from _imported(node)
-        elif isinstance(node, ast.Call):
-            yield from _called(node, at_top=in_package and not functions)
+        elif isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in own):
+            yield from _called(node, at_top=in_package and not own)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield from _decorated(node)
 
@@ -44,7 +50,9 @@ def is_script(tree: ast.Module) -> bool:
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[Hit]:
-    names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    names = [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        names = [node.module or ""] if not _TOOLS & set(names) else []
     if any(name.partition(".")[0] in _DEBUGGERS for name in names) and not getattr(node, "level", 0):
         yield Hit(node.lineno, "always", f"import {names[0]}")
 
@@ -53,17 +61,33 @@ def _called(node: ast.Call, *, at_top: bool) -> Iterator[Hit]:
     target = node.func
     if isinstance(target, ast.Name) and target.id == "breakpoint":
         yield Hit(node.lineno, "always", "breakpoint()")
-    elif isinstance(target, ast.Attribute) and target.attr == "set_trace":
+    elif (
+        isinstance(target, ast.Attribute) and target.attr == "set_trace" and not node.args
+    ):  # a frame: a debugger's own
         yield Hit(node.lineno, "always", f"{_dotted(target)}()"[:60])
-    elif isinstance(target, ast.Name) and target.id in _PRINTS and not _goes_elsewhere(node):
+    elif not _is_plain(target):
+        return
+    elif _dotted(target) in _CONSOLES and _looks_around(node):
+        yield Hit(node.lineno, "always", f"{_dotted(target)}()")
+    elif _dotted(target) in _PRINTS and not _goes_elsewhere(node):
         tell = _told(node) or (at_top and node.col_offset == 0)
-        yield Hit(node.lineno, "maybe", f"{target.id}(…)", tell)
+        yield Hit(node.lineno, "maybe", f"{_dotted(target)}(…)", tell)
     elif isinstance(target, ast.Attribute) and _dotted(target) in ("pytest.skip", "self.skipTest"):
         yield Hit(node.lineno, "skipped", f"{_dotted(target)}()")
 
 
+def _looks_around(node: ast.Call) -> bool:
+    """Say whether a console is opened on whatever is there: a shell that a program offers is given what it shows."""
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return not given or any(isinstance(n, ast.Call) and _dotted(n.func) in ("locals", "globals") for n in given)
+
+
+def _is_plain(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name))
+
+
 def _goes_elsewhere(node: ast.Call) -> bool:
-    return any(keyword.arg == "file" for keyword in node.keywords)
+    return any(keyword.arg in ("file", "stream") for keyword in node.keywords)
 
 
 def _told(node: ast.Call) -> bool:

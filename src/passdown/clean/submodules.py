@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from passdown.clean.languages import is_code
-from passdown.clean.leftovers import is_temporary
 from passdown.clean.mend import commit_command, listed, quote_path
 from passdown.clean.options import Situation
+from passdown.clean.paths import is_temporary
 from passdown.errors import GitError
 from passdown.io.git import try_git
 from passdown.model.evidence import Submodule

@@ -10,9 +10,9 @@ from msgspec import structs
 
 from passdown.clean.elsewhere import stash_findings, worktree_findings
 from passdown.clean.languages import is_code
-from passdown.clean.leftovers import is_exempt, is_temporary
 from passdown.clean.mend import commit_command, listed, quote_path
 from passdown.clean.options import Situation
+from passdown.clean.paths import is_exempt, is_temporary
 from passdown.clean.submodules import submodule_findings
 from passdown.model.evidence import Change
 from passdown.model.finding import Finding, Severity
@@ -79,7 +79,7 @@ def _operation(name: str, unmerged: Sequence[str]) -> Finding:
 def _conflict_marks(situation: Situation) -> Iterator[Finding]:
     unmerged = {change.path for change in situation.repository.changes if change.status == "U"}
     for source in situation.sources.all:
-        if source.path in unmerged or "<<<<<<< " not in source.text or ">>>>>>> " not in source.text:
+        if source.path in unmerged or "<<<<<<< " not in source.written or ">>>>>>> " not in source.written:
             continue
         at = {mark: [n for n in source.added if source.lines[n - 1 : n] and source.lines[n - 1].startswith(mark)]
               for mark in ("<<<<<<< ", "=======", ">>>>>>> ")}  # fmt: skip
