@@ -144,7 +144,8 @@ class _Examination:
         findings += self._knowledge(readings[0], built)
         findings += _dangling(readings[0], here, _explained(scene, named))
         findings += find_unpushed(scene)
-        findings += [found for reading in readings for found in _unready(reading, stored=stored)]
+        unwritten = not stored or any(finding.code == "lost.packet" for finding in findings)
+        findings += [found for reading in readings for found in _unready(reading, cold=unwritten)]
         return self._diagnosis(packet if stored else None, readings, findings)
 
     def _knowledge(self, machine: Reading, built: Draft | None) -> Iterator[Finding]:
@@ -294,9 +295,9 @@ def _dangling(reading: Reading, here: Sequence[Pointer], explained: frozenset[st
                       fix="passdown wrap --interim")  # fmt: skip
 
 
-def _unready(reading: Reading, *, stored: bool) -> Iterator[Finding]:
-    """Find that nobody could start there, whatever the reason."""
-    if reading.verdict in _READY or (reading.verdict == "cold_start" and not stored):
+def _unready(reading: Reading, *, cold: bool) -> Iterator[Finding]:
+    """Find that nobody could start there, whatever the reason; a cold start is none where `cold` says so."""
+    if reading.verdict in _READY or (reading.verdict == "cold_start" and cold):
         return
     where = "a clone of this machine's git" if reading.source == "machine" else "a clone of the remote"
     reasons = f": {'; '.join(reading.reasons)}" if reading.reasons else ""

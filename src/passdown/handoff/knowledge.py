@@ -97,8 +97,8 @@ def chat_losses(built: Packet, known: Sequence[Packet], fix: str) -> Iterator[Fi
             count = f"{len(items)} {noun}{'' if len(items) == 1 else 's'}{f' {whose}' if whose else ''}"
             shown = "; ".join(one_line(item.text, 80) for item in items[:3])
             more = f"; and {len(items) - 3} more" if len(items) > 3 else ""
-            verb = "lives" if len(items) == 1 else "live"
-            detail = f"{count} {verb} only in a session's log: {shown}{more}"
+            verb = "is" if len(items) == 1 else "are"
+            detail = f"{count} {verb} in no commit, only in logs and files of this machine: {shown}{more}"
             yield _finding("chat", detail, fix, where=field)
 
 
