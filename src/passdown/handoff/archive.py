@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from passdown.errors import UsageError
+from passdown.errors import ConflictError, UsageError
 from passdown.handoff.mirror import mirror_files
 from passdown.handoff.named import find_stored
 from passdown.handoff.shelves import Place, place_of, require_packets, writing
@@ -16,7 +16,7 @@ from passdown.handoff.shelving import write_packet_files
 from passdown.model.finding import Finding
 from passdown.redact.neutralise import one_line
 from passdown.store.archive import last_turn, marker, markers_in
-from passdown.store.chain import Chain, StoredPacket
+from passdown.store.chain import Chain, StoredPacket, heads
 from passdown.store.shelves import Store
 
 
@@ -50,7 +50,8 @@ class Archived(Struct, frozen=True, kw_only=True):
 def archive(folder: Path, names: Sequence[str] = (), *, all_superseded: bool = False, undo: bool = False) -> Archived:
     """Archive the packets named, or all that are superseded; `undo` takes it back.
 
-    Raises `UsageError` for a name that is none or several, `ConflictError` when another passdown goes on writing.
+    Raises `UsageError` for a name that is none or several, `ConflictError` when another passdown goes on writing, or
+    when taking it back would make two packets active.
     """
     if bool(names) == all_superseded:
         raise UsageError("name packets, or say --all-superseded", next_step="`passdown log` lists the packets.")
@@ -66,12 +67,17 @@ def archive(folder: Path, names: Sequence[str] = (), *, all_superseded: bool = F
 
 
 def set_archived(place: Place, store: Store, chosen: Sequence[StoredPacket], *, undo: bool = False) -> Archived:
-    """Write the next turn's marker beside each packet that is not so yet. Call it while `writing`."""
+    """Write the next turn's marker beside each packet that is not so yet. Call it while `writing`.
+
+    Raises `ConflictError` when taking it back would make two packets active.
+    """
     turned = [packet for packet in chosen if packet.archived == undo]
-    files = [file for packet in turned for file in _markers(packet)]
-    changed = write_packet_files(place, files) if files else []
     ids = {packet.packet_id for packet in turned}
     after = [structs.replace(p, archived=not undo) if p.packet_id in ids else p for p in store.packets]
+    if undo:
+        _require_no_conflict(turned, after)
+    files = [file for packet in turned for file in _markers(packet)]
+    changed = write_packet_files(place, files) if files else []
     changed += mirror_files(place, after)
     return Archived(
         packets=tuple(turned),
@@ -80,6 +86,18 @@ def set_archived(place: Place, store: Store, chosen: Sequence[StoredPacket], *, 
         changed=tuple(place.name(path) for path in changed),
         findings=store.findings,
     )
+
+
+def _require_no_conflict(turned: Sequence[StoredPacket], after: Sequence[StoredPacket]) -> None:
+    for packet in turned:
+        group = heads(after, packet.head.git.branch, packet.head.topic)
+        if len(group) > 1 and packet.packet_id in {head.packet_id for head in group}:
+            short = one_line(packet.packet_id[:12], 12)
+            others = ", ".join(one_line(h.packet_id[:12], 12) for h in group if h.packet_id != packet.packet_id)
+            raise ConflictError(
+                f"packet {short} would be active beside {others}",
+                next_step=f"To go on from it instead: passdown restore {short}.",
+            )
 
 
 def _markers(packet: StoredPacket) -> list[tuple[Path, bytes]]:

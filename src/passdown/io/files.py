@@ -14,12 +14,18 @@ from typing import IO
 
 from passdown.errors import ConflictError, FormatError, UnsafeError
 
+_AT_ONCE = 64 << 10
+
 
 def open_regular(path: Path) -> IO[bytes]:
     """Open a regular file for reading; its last part must not be a symlink.
 
     Raises `UnsafeError` for a symlink, directory, device or pipe (which could block for ever).
     """
+    return os.fdopen(_open_regular(path), "rb")
+
+
+def _open_regular(path: Path | str) -> int:
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         descriptor = os.open(path, flags)
@@ -32,13 +38,18 @@ def open_regular(path: Path) -> IO[bytes]:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise UnsafeError("is not a regular file", where=str(path), next_step="Name a file.")
-    return os.fdopen(descriptor, "rb")
+    return descriptor
 
 
-def read_bounded(path: Path, limit: int) -> bytes:
+def read_bounded(path: Path | str, limit: int) -> bytes:
     """Return the whole file. Raises `FormatError` when it is larger than `limit` bytes."""
-    with open_regular(path) as stream:
-        data = stream.read(limit + 1)
+    descriptor = _open_regular(path)
+    try:
+        data = os.read(descriptor, min(limit + 1, _AT_ONCE))
+        while len(data) <= limit and (more := os.read(descriptor, limit + 1 - len(data))):
+            data += more
+    finally:
+        os.close(descriptor)
     if len(data) > limit:
         raise FormatError(f"is larger than {limit} bytes", where=str(path), next_step="Move it away, or split it up.")
     return data

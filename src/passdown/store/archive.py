@@ -36,7 +36,8 @@ def marker(packet_id: str, turn: int) -> tuple[str, bytes]:
 
 def last_turn(packet_id: str, markers: Iterable[Path]) -> int:
     """Return the last turn among the markers of a packet that are what their names say, 0 for none."""
-    return max((turn for path in markers if (turn := _turn(packet_id, path))), default=0)
+    named = sorted(((int(found[1]), path) for path in markers if (found := _NAME.fullmatch(path.name))), reverse=True)
+    return next((turn for turn, path in named if _is_marker_of(packet_id, turn, path)), 0)
 
 
 def is_archived(packet_id: str, markers: Iterable[Path]) -> bool:
@@ -49,14 +50,10 @@ def markers_in(folder: Path) -> list[Path]:
     return [path for path in folder.glob("archive-*.json") if is_marker(path.name)]
 
 
-def _turn(packet_id: str, path: Path) -> int:
-    named = _NAME.fullmatch(path.name)
-    if named is None:
-        return 0
-    turn = int(named[1])
+def _is_marker_of(packet_id: str, turn: int, path: Path) -> bool:
     try:
         data = read_bounded(path, _LIMIT)
     except (PassdownError, OSError):
-        return 0
+        return False
     # A checkout may have turned the line ends.
-    return turn if (path.name, data.replace(b"\r\n", b"\n")) == marker(packet_id, turn) else 0
+    return (path.name, data.replace(b"\r\n", b"\n")) == marker(packet_id, turn)

@@ -12,6 +12,8 @@ from passdown.model.lineage import EXT_KEY, Lineage
 
 ShelfName = Literal["project", "local"]
 
+_NOTHING: frozenset[str] = frozenset()
+
 
 class _Git(Struct, frozen=True):
     branch: str | None = None
@@ -36,8 +38,10 @@ class PacketHead(Struct, frozen=True, kw_only=True):
 
     def replaces(self) -> frozenset[str]:
         """Return the ids of the packets that this one supersedes; they need not be here."""
-        named = {self.supersedes, *self.ext.lineage.over} - {None, self.packet_id}
-        return frozenset(name for name in named if name)
+        over = self.ext.lineage.over
+        if not over and self.supersedes != self.packet_id:
+            return frozenset((self.supersedes,)) if self.supersedes else _NOTHING
+        return frozenset(name for name in (self.supersedes, *over) if name and name != self.packet_id)
 
 
 class StoredPacket(Struct, frozen=True, kw_only=True):

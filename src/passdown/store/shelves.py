@@ -7,7 +7,6 @@ The project shelf, `<output>/<folder>/handoff.json|md`, lies in the working tree
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
 import msgspec
@@ -135,23 +134,25 @@ def _scan(folder: Path, name: ShelfName) -> tuple[list[StoredPacket], list[Findi
     packets: list[StoredPacket] = []
     findings: list[Finding] = []
     leftovers: list[Path] = []
-    for place in _folders(folder):
-        where = f"{place.name}/handoff.json"
+    for folder_name, linked in _folders(folder):
+        place = f"{folder}/{folder_name}"
         try:
-            if place.is_symlink():
-                if (place / "handoff.json").exists():
+            files = _names(place)
+            if linked:
+                if "handoff.json" in files:
                     raise UnsafeError("its folder is a symlink")
                 continue
-            files = _names(place)
-            leftovers += [place / file for file in sorted(files) if is_staged(file)]
+            leftovers += [Path(place, file) for file in files if is_staged(file)]
             if "handoff.json" in files:
-                head = read_head(place / "handoff.json")
-                markers = [place / file for file in files if is_marker(file)]
+                path = Path(place, "handoff.json")
+                head = read_head(path)
+                markers = [Path(place, file) for file in files if is_marker(file)]
                 archived = is_archived(head.packet_id, markers) if markers else False
-                packets.append(StoredPacket(path=place / "handoff.json", head=head, shelf=name, archived=archived))
-            elif all(is_staged(file) for file in files):
-                leftovers.append(place)
+                packets.append(StoredPacket(path=path, head=head, shelf=name, archived=archived))
+            elif all(map(is_staged, files)):
+                leftovers.append(Path(place))
         except (PassdownError, OSError) as error:
+            where = f"{folder_name}/handoff.json"
             findings.append(Finding(code="packet.unreadable", severity="warn", detail=str(error), where=where))
     return packets, findings, leftovers
 
@@ -161,16 +162,15 @@ def is_staged(name: str) -> bool:
     return name.startswith((".handoff.json.", ".handoff.md.", ".archive-")) and name.endswith(".tmp")
 
 
-def _folders(folder: Path) -> list[Path]:
+def _folders(folder: Path) -> list[tuple[str, bool]]:
+    """Return the names of the folders on a shelf, in order, and which are only links to one."""
     try:
         with os.scandir(folder) as entries:
-            names = sorted(entry.name for entry in entries if entry.is_dir())
+            return sorted((entry.name, entry.is_symlink()) for entry in entries if entry.is_dir())
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return [folder / name for name in names]
 
 
-def _names(place: Path) -> list[str]:
-    """Return the names of the regular files in a folder."""
-    with os.scandir(place) as entries:
-        return [e.name for e in entries if stat.S_ISREG(e.stat(follow_symlinks=False).st_mode) or e.is_symlink()]
+def _names(place: str) -> list[str]:
+    """Return the names of what lies in a folder, in order."""
+    return sorted(os.listdir(place))  # noqa: PTH208 - thousands of folders: no object for each name
