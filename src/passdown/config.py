@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
@@ -65,6 +64,8 @@ def load_config(root: Path) -> Config:
         path = root / name
         if path.is_symlink() or not path.is_file():
             continue
+        import tomllib
+
         try:
             data: Any = tomllib.loads(read_bounded(path, 1 << 20).decode())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

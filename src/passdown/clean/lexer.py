@@ -7,12 +7,13 @@ from bisect import bisect_right
 from typing import Literal, NamedTuple
 
 from passdown.clean.languages import Language, token_pattern
+from passdown.model.pattern import lazy_pattern
 
 MAX_HEREDOCS = 500
 """Here-documents without an end that are looked for in one file; after so many, none is looked for."""
 
-_NOT_NEWLINE = re.compile(r"[^\n]")
-_NESTING = re.compile(r"/\*|\*/")
+_NOT_NEWLINE = lazy_pattern(r"[^\n]")
+_NESTING = lazy_pattern(r"/\*|\*/")
 
 
 class Comment(NamedTuple):

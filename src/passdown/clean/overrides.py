@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 
 from passdown.clean.options import Situation
@@ -74,6 +73,8 @@ def _allowed_before(situation: Situation) -> dict[str, str]:
 
 
 def _tables(data: bytes, path: tuple[str, ...]) -> Iterator[dict[str, object]]:
+    import tomllib
+
     try:
         value: object = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):

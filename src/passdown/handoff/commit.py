@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -91,10 +90,12 @@ def _index_lines(place: Place, paths: Sequence[Path]) -> bytes:
 
 
 def _commit(place: Place, lines: bytes, message: str) -> str:
+    from tempfile import TemporaryDirectory  # here: it loads a dozen modules, and most commands commit nothing
+
     root = place.root
     code, output, _ = try_git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     parent = output.decode().strip() if code == 0 else ""
-    with tempfile.TemporaryDirectory(prefix="index-", dir=place.shelves.lock.parent) as folder:
+    with TemporaryDirectory(prefix="index-", dir=place.shelves.lock.parent) as folder:
         own = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
         run_git(root, "read-tree", parent or "--empty", env=own)
         run_git(root, "update-index", "-z", "--add", "--replace", "--index-info", stdin=lines, env=own)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, AnyStr, cast
 
 _METHODS = (
@@ -11,19 +12,23 @@ _METHODS = (
 
 
 class _Lazy:
-    def __init__(self, source: str | bytes, flags: int) -> None:
+    def __init__(self, source: str | bytes | Callable[[], str | bytes], flags: int) -> None:
         self._source = source
         self._flags = flags
 
     def __getattr__(self, name: str) -> Any:
         if name not in _METHODS:
             raise AttributeError(name)
-        compiled: re.Pattern[Any] = re.compile(self._source, self._flags)
+        source = self._source() if callable(self._source) else self._source
+        compiled: re.Pattern[Any] = re.compile(source, self._flags)
         for method in _METHODS:  # from now on these are found on the instance, at no further cost
             setattr(self, method, getattr(compiled, method))
         return getattr(self, name)
 
 
-def lazy_pattern(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return what stands for a compiled expression and compiles it on first use. Raises `re.error` then, not now."""
+def lazy_pattern(source: AnyStr | Callable[[], AnyStr], flags: int = 0) -> re.Pattern[AnyStr]:
+    """Return what stands for a compiled expression and compiles it on first use. Raises `re.error` then, not now.
+
+    `source` may be a function that writes the expression, called then as well.
+    """
     return cast("re.Pattern[AnyStr]", _Lazy(source, flags))

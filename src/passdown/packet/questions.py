@@ -7,6 +7,7 @@ import re
 from passdown.model.finding import Severity
 from passdown.model.identifier import normalize_text
 from passdown.model.packet import Question
+from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import QuestionRow
 from passdown.packet.blockers import waits_for
 from passdown.packet.caps import LISTS
@@ -21,16 +22,16 @@ THRESHOLD = 4
 
 _CATEGORIES = (
     (
-        re.compile(r"depend|package|librar|lock ?file|依赖", re.IGNORECASE),
-        re.compile(
+        lazy_pattern(r"depend|package|librar|lock ?file|依赖", re.IGNORECASE),
+        lazy_pattern(
             r"(?:^|/)(?:pyproject\.toml|requirements[^/]*\.txt|setup\.(?:py|cfg)|package(?:-lock)?\.json|[^/]*\.lock|go\.(?:mod|sum)|"
             r"Cargo\.(?:toml|lock)|Gemfile(?:\.lock)?|pom\.xml|build\.gradle(?:\.kts)?|composer\.(?:json|lock))$"
         ),
     ),
-    (re.compile(r"migrat|schema|database|迁移", re.IGNORECASE), re.compile(r"migrat|(?:^|/)alembic/|\.sql$")),
+    (lazy_pattern(r"migrat|schema|database|迁移", re.IGNORECASE), lazy_pattern(r"migrat|(?:^|/)alembic/|\.sql$")),
     (
-        re.compile(r"\bci\b|deploy|pipeline|workflow|infra|release|部署|流水线", re.IGNORECASE),
-        re.compile(
+        lazy_pattern(r"\bci\b|deploy|pipeline|workflow|infra|release|部署|流水线", re.IGNORECASE),
+        lazy_pattern(
             r"^\.github/workflows/|^\.gitlab-ci|^\.circleci/|(?:^|/)(?:Dockerfile|Jenkinsfile|deploy[^/]*|k8s|terraform|helm)(?:/|$)|\.tf$"
         ),
     ),

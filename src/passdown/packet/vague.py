@@ -36,7 +36,7 @@ _CJK_FILLER_WORDS = """
 진행 계속 작업 나머지 다음 단계 하기 완료 없음 해 주세요 을 를 의
 """
 _CJK_FILLERS = lazy_pattern("|".join(sorted(_CJK_FILLER_WORDS.split(), key=len, reverse=True)))
-_CJK = lazy_pattern("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_CJK_BLOCKS = (("\u3040", "\u30ff"), ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"), ("\uac00", "\ud7af"))
 _MASKED = lazy_pattern(r"\[redacted:[a-z0-9_]+\]")
 _WORD = lazy_pattern(r"[^\W_]+(?:['’-][^\W_]+)*")
 _ANCHOR = lazy_pattern(
@@ -54,16 +54,24 @@ _RULE = lazy_pattern(
 
 def _spaced(text: str) -> str:
     """The text with a space for each Chinese, Japanese or Korean character (most texts have none)."""
-    return text if text.isascii() else _CJK.sub(" ", text)
+    return "".join(" " if _is_cjk(c) else c for c in text) if _may_hold_cjk(text) else text
+
+
+def _may_hold_cjk(text: str) -> bool:
+    return not text.isascii() and max(text) >= _CJK_BLOCKS[0][0]
+
+
+def _is_cjk(character: str) -> bool:
+    return any(first <= character <= last for first, last in _CJK_BLOCKS)
 
 
 def _cjk_left(text: str, *fillers: re.Pattern[str]) -> list[str]:
     """The Chinese, Japanese and Korean characters that are left when fillers are taken out."""
-    if text.isascii():
+    if not _may_hold_cjk(text):
         return []
     for filler in fillers:
         text = filler.sub("", text)
-    return _CJK.findall(text)
+    return [character for character in text if _is_cjk(character)]
 
 
 def sets_a_rule(text: str) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -54,7 +52,7 @@ _COOKIE = lazy_pattern(
     rf"cookies?{_QUOTE}?[ \t]{{0,4}}[:=, ][ \t]{{0,4}}{_QUOTE}?(?P<s>[\w.%-]{{1,64}}=[^\r\n\"'`\\]{{4,4096}})",
     re.IGNORECASE | re.ASCII,
 )
-_BY_NAME = tuple((re.compile(name, re.IGNORECASE), re.compile(shape), kind) for name, shape, kind in BY_NAME)
+_BY_NAME = tuple((lazy_pattern(name, re.IGNORECASE), lazy_pattern(shape), kind) for name, shape, kind in BY_NAME)
 _WORDS_ONLY = lazy_pattern(r"[^\W\d_]+(?:[-_. ][^\W\d_]+)+[.!?]?|\S*\s.*")
 _KINDS = (("token", "token"), ("jwt", "token"), ("pat", "token"), ("secret", "secret"), ("key", "api_key"))
 _JUDGED = 512
@@ -217,6 +215,9 @@ def _header(pattern: re.Pattern[str], text: str, start: int, kind: str) -> Span 
 
 
 def _is_pair(value: str) -> bool:
+    import base64
+    import binascii
+
     try:
         plain = base64.b64decode(value + "=" * (-len(value) % 4), altchars=b"-_" if set(value) & {"-", "_"} else None)
     except (binascii.Error, ValueError):

@@ -16,6 +16,7 @@ from passdown.io.files import open_regular
 from passdown.io.git import try_git
 from passdown.model.evidence import Change
 from passdown.model.path import decode_path, encode_path
+from passdown.model.pattern import lazy_pattern
 
 MAX_FILE = 1 << 20
 """A larger file is not read, in bytes."""
@@ -27,9 +28,9 @@ MAX_LINES = 200_000
 """Most changed lines that git is asked for in all."""
 
 _FEW = 50
-_HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+_HUNK = lazy_pattern(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
-_ESCAPE = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
+_ESCAPE = lazy_pattern(rb'\\([0-7]{3}|[abtnvfr"\\])')
 
 
 class FileLines(NamedTuple):

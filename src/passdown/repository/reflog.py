@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,9 +10,10 @@ from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import open_regular, read_bounded
 from passdown.io.git import try_git
 from passdown.model.path import encode_path
+from passdown.model.pattern import lazy_pattern
 
 _LIMIT = 4 << 20
-_ENTRY = re.compile(rb"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) .*> (\d{1,12}) [+-]\d{4}(?:\t(.*))?")
+_ENTRY = lazy_pattern(rb"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) .*> (\d{1,12}) [+-]\d{4}(?:\t(.*))?")
 _REWRITTEN = (b"rebase", b"commit (amend)", b"pull --rebase")
 _ASKED = 200
 _PATCHES = 64 << 20
