@@ -8,7 +8,7 @@ import click
 
 from passdown.cli.output import print_findings, print_json, print_table
 
-HEADER = ("at", "what", "packet", "branch", "state", "held", "by", "came of it")
+HEADER = ("at", "what", "packet", "branch", "state", "held", "by", "came of it", "after")
 
 
 @click.command()
@@ -16,7 +16,11 @@ HEADER = ("at", "what", "packet", "branch", "state", "held", "by", "came of it")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.pass_obj
 def log(folder: str, limit: int, as_json: bool) -> None:
-    """List packets and takeovers, newest first: who took which packet, whether it held, and what came of it."""
+    """List packets and takeovers, newest first: who took which packet, whether it held, and what came of it.
+
+    What comes of a takeover is the packet that follows it: passed, failed, or unknown, and after how long; `nothing` as
+    long as none has. `held` is how many of the packet's claims held, of those that could be checked.
+    """
     from passdown.handoff.log import LogEntry, read_log
 
     found = read_log(Path(folder))
@@ -31,7 +35,8 @@ def log(folder: str, limit: int, as_json: bool) -> None:
         yes = "+ack" if entry.acknowledged else ""
         return (
             entry.at or "-", entry.what, entry.packet_id[:12], entry.branch or "-", entry.state + yes, held,
-            entry.by or "-", entry.came_of or "-",
+            entry.by or "-", entry.came_of or ("nothing" if entry.what == "takeover" else "-"),
+            _lasted(entry.next_after_s),
         )  # fmt: skip
 
     print_table(HEADER, [row(entry) for entry in shown])
@@ -39,3 +44,9 @@ def log(folder: str, limit: int, as_json: bool) -> None:
         click.echo(f"{left} older left out; --limit shows more", err=True)
     if not shown:
         click.echo("no packet and no takeover yet; `passdown wrap` writes the first packet", err=True)
+
+
+def _lasted(seconds: int | None) -> str:
+    from passdown.cli.output import age
+
+    return "-" if seconds is None else age(0, seconds * 1000)

@@ -13,6 +13,7 @@ from passdown.config import Config
 from passdown.errors import PassdownError
 from passdown.io.files import is_inside, join_inside, read_bounded
 from passdown.model.brief import TakeoverReceipt
+from passdown.model.finding import Finding
 from passdown.model.identifier import content_id, normalize_text
 from passdown.model.memory import PacketLine, Ranked, Remembered
 from passdown.model.packet import Packet
@@ -20,7 +21,8 @@ from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import Role
 from passdown.packet.paths import is_relative
 from passdown.redact.neutralise import one_line
-from passdown.store.packets import PACKET_LIMIT, StoredPacket
+from passdown.store.chain import StoredPacket
+from passdown.store.shelves import PACKET_LIMIT
 from passdown.takeover.memory import choose_memory
 from passdown.takeover.outcome import past_takeovers
 from passdown.takeover.validate import validate
@@ -48,13 +50,16 @@ class _Line(Struct, frozen=True, kw_only=True):
     git: _Git = _Git()
 
 
-def packet_lines(stored: Iterable[StoredPacket]) -> list[PacketLine]:
-    """Return what history needs of each packet that can be read."""
+def packet_lines(stored: Iterable[StoredPacket], findings: list[Finding] | None = None) -> list[PacketLine]:
+    """Return what history needs of each packet that can be read; what could not be is added to `findings`."""
     found = []
     for item in stored:
         try:
             line = msgspec.json.decode(read_bounded(item.path, PACKET_LIMIT), type=_Line)
-        except (msgspec.DecodeError, RecursionError, PassdownError, OSError):
+        except (msgspec.DecodeError, RecursionError, PassdownError, OSError) as error:
+            where = f"{item.path.parent.name}/{item.path.name}"
+            if findings is not None:
+                findings.append(Finding(code="packet.unreadable", severity="warn", detail=str(error), where=where))
             continue
         found.append(
             PacketLine(

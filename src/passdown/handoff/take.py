@@ -241,7 +241,8 @@ class _Takeover:
             return decision
         tracked = tracked_paths(self.here.root)
         reasons = not_portable(packet, verdicts, ground, tracked, _in_tree(candidate))
-        return Decision(verdict="blocked", reasons=reasons) if reasons else decision
+        lacking = tuple(f"another device would lack it: {reason}" for reason in reasons)
+        return Decision(verdict="blocked", reasons=lacking) if lacking else decision
 
     def _places(self, candidate: Candidate, facts: RepositoryFacts, built: Draft | None) -> tuple[str, str]:
         """Return where a reader finds the whole packet, as Markdown and as JSON."""

@@ -179,7 +179,8 @@ def _step(step: NextStep, room: _Room) -> Iterator[str]:
         recorded = f"  ({step.recorded})" if step.recorded else ""
         yield f"  command: {one_line(step.command, 300)}{recorded}"
     if step.agents_view:
-        yield f"  the last agent's unchecked view: {_quote(step.agents_view, max(room.chars, 120))}"
+        cap = max(room.chars, 120) if room.items else 60
+        yield f"  the last agent's unchecked view: {_quote(step.agents_view, cap)}"
     if step.needs_human:
         yield (
             "  a human has said yes to it"

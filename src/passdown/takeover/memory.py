@@ -78,7 +78,7 @@ def _judge(memory: Remembered, takeovers: Sequence[PastTakeover]) -> tuple[Ranke
     alive = max([memory.at, *(takeover.at for takeover in shown if takeover.came == "passed")])
     age = sum(takeover.at > alive for takeover in takeovers)
     served = (passed + 1) / (passed + failed + 2)
-    score = served + 1 / (2 + age / 5) + (0.5 if memory.standing else 0.0)
+    score = served + 1 / (2 + age / 5) + 0.5 * memory.standing + 0.25 * (memory.by == "human")
     return Ranked(memory=memory, shown=len(shown), passed=passed, failed=failed, score=round(score, 6)), age
 
 
