@@ -17,6 +17,7 @@ from passdown.repository.base_files import base_files
 from passdown.workbench.board import read_board
 from passdown.workbench.document import MalformedError, Notes, decode_json
 from passdown.workbench.features import read_features
+from passdown.workbench.locate import task_files
 
 _BROKEN = frozenset({
     "artifact.bad_json", "artifact.bad_shape", "artifact.too_large", "artifact.unreadable", "artifact.not_a_file",
@@ -212,7 +213,8 @@ def _false(task: Task, severity: Severity, why: str) -> Finding:
 
 
 def _is_loose(situation: Situation) -> bool:
-    artifacts = {artifact.path for artifact in situation.workbench.artifacts}
+    reports = [path for role in ("verification", "review") for path in task_files(situation.root, role)]
+    artifacts = {*reports, *(artifact.path for artifact in situation.workbench.artifacts)}
     return any(change.path not in artifacts for change in situation.dirt)
 
 

@@ -24,7 +24,8 @@ Colour = Literal["green", "red", "error"]
 _PROSE_WORD = re.compile(r"[A-Za-z][a-z']*[.,;]?")
 _HARMLESS_CHANGE = re.compile(
     r"(?i)(?:^|/)(?:docs?|outputs|\.ai|\.passdown)/|\.(?:md|mdx|rst|txt|adoc)$"
-    r"|(?:^|/)(?:agent_state|task_board|feature_list|scope_contract|clean_state|feedback_record\w*|decisions|questions|clues)\.jsonl?(?:\.\d)?$"
+    r"|(?:^|/)(?:agent_state|task_board|feature_list|scope_contract|clean_state|feedback_record\w*)\.jsonl?(?:\.\d)?$"
+    r"|(?:^|/)(?:decisions|questions|clues)\.jsonl$"
     r"|(?:^|/)(?:LICENSE|CHANGELOG|AUTHORS|NOTICE)[^/]*$"
 )
 
