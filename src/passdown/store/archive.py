@@ -34,26 +34,24 @@ def marker(packet_id: str, turn: int) -> tuple[str, bytes]:
     return f"archive-{turn}-{hashlib.sha256(data).hexdigest()[:16]}.json", data
 
 
-def last_turn(packet_id: str, markers: Iterable[Path]) -> int:
-    """Return the last turn among the markers of a packet that are what their names say, 0 for none."""
-    named = sorted(((int(found[1]), path) for path in markers if (found := _NAME.fullmatch(path.name))), reverse=True)
-    return next((turn for turn, path in named if _is_marker_of(packet_id, turn, path)), 0)
+def last_turn(packet_id: str, folder: Path | str, names: Iterable[str]) -> int:
+    """Return a packet's last turn among the files of its folder, 0 for none.
+
+    Only markers that are what their names say count.
+    """
+    turns = sorted(((int(found[1]), name) for name in names if (found := _NAME.fullmatch(name))), reverse=True)
+    return next((turn for turn, name in turns if _is_marker_of(packet_id, turn, folder, name)), 0)
 
 
-def is_archived(packet_id: str, markers: Iterable[Path]) -> bool:
-    """Say whether a packet is archived, given the marker files beside it."""
-    return last_turn(packet_id, markers) % 2 == 1
+def markers_in(folder: Path) -> list[str]:
+    """Return the names of the marker files in a packet's folder, in order."""
+    return sorted(path.name for path in folder.glob("archive-*.json") if is_marker(path.name))
 
 
-def markers_in(folder: Path) -> list[Path]:
-    """Return the marker files in a packet's folder."""
-    return [path for path in folder.glob("archive-*.json") if is_marker(path.name)]
-
-
-def _is_marker_of(packet_id: str, turn: int, path: Path) -> bool:
+def _is_marker_of(packet_id: str, turn: int, folder: Path | str, name: str) -> bool:
     try:
-        data = read_bounded(path, _LIMIT)
+        data = read_bounded(f"{folder}/{name}", _LIMIT)
     except (PassdownError, OSError):
         return False
     # A checkout may have turned the line ends.
-    return (path.name, data.replace(b"\r\n", b"\n")) == marker(packet_id, turn)
+    return (name, data.replace(b"\r\n", b"\n")) == marker(packet_id, turn)

@@ -16,7 +16,7 @@ from passdown.config import Config
 from passdown.errors import FormatError, PassdownError, UnsafeError
 from passdown.io.files import join_inside, read_bounded
 from passdown.model.finding import Finding
-from passdown.store.archive import is_archived, is_marker
+from passdown.store.archive import last_turn
 from passdown.store.chain import PacketHead, ShelfName, StoredPacket
 
 PACKET_LIMIT = 256 << 10
@@ -146,9 +146,9 @@ def _scan(folder: Path, name: ShelfName) -> tuple[list[StoredPacket], list[Findi
             if "handoff.json" in files:
                 path = Path(place, "handoff.json")
                 head = read_head(path)
-                markers = [Path(place, file) for file in files if is_marker(file)]
-                archived = is_archived(head.packet_id, markers) if markers else False
-                packets.append(StoredPacket(path=path, head=head, shelf=name, archived=archived))
+                markers = [file for file in files if file.startswith("archive-")]
+                turn = last_turn(head.packet_id, place, markers) if markers else 0
+                packets.append(StoredPacket(path=path, head=head, shelf=name, archived=turn % 2 == 1))
             elif all(map(is_staged, files)):
                 leftovers.append(Path(place))
         except (PassdownError, OSError) as error:
