@@ -55,7 +55,7 @@ class Worker:
 
     def run(self, operations: int) -> None:
         """Do so many operations."""
-        words = ["wrap"] * 4 + ["back"] + ["again"] * 6 + ["archive"] * 12 + ["undo"] * 10 + ["restore"] * 2 + ["sweep"]
+        words = ["wrap"] * 3 + ["back"] + ["again"] * 7 + ["archive"] * 14 + ["undo"] * 12 + ["restore"] + ["sweep"]
         for at in range(operations):
             word = self.random.choice(words) if self.written else "wrap"
             if word == "wrap":
@@ -171,7 +171,8 @@ def judge(root: Path, written: set[str]) -> list[str]:
 def main(operations: int, processes: int) -> int:
     """Run the load and print what came of it."""
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
+    # In memory where there is such a place: what is tested is what processes see of each other, not the disk.
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
         root = Path(folder).resolve()
         make_repository(root)
         workers = [_start(root, number, operations // processes) for number in range(processes)]

@@ -76,11 +76,7 @@ def _paths(place: Place, store: Store, packet: Packet) -> list[Path]:
 
 def _files(place: Place, packet: StoredPacket) -> list[Path]:
     folders = [p.parent for p in (packet.path, *packet.copies) if p.is_relative_to(place.shelves.project)]
-    files = [
-        path
-        for folder in folders
-        for path in (*(folder / name for name in NAMES), *(folder / name for name in markers_in(folder)))
-    ]
+    files = [folder / name for folder in folders for name in (*NAMES, *markers_in(folder))]
     return [path for path in files if path.is_file() and not path.is_symlink()]
 
 
