@@ -219,3 +219,16 @@ def test_a_risk_that_names_a_failing_test_counts_as_named(bench: Any) -> None:
     add_note(bench.root, NoteRow(id="", text="test_burst fails until the refill is atomic", kind="risk"), AGENT)
     assert "tests.red_unnamed" not in codes()
     assert "tests.red_named" in codes()
+
+
+def test_an_answer_settles_a_question_that_was_read_out_of_the_state(bench: Any) -> None:
+    bench.put(
+        {"agent_state.json": {"blockers": ["waiting for the team's word on keys"], "next_action": "Mend src/limits.py"}}
+    )
+    (asked,) = bench.wrap()["questions_for_human"]
+    answer_question(bench.root, asked["id"], "use the shared key", HUMAN)
+    packet = bench.wrap()
+    assert found(packet, "questions_for_human", asked["id"]) is None
+    decided = found(packet, "decisions", f"D-{asked['id']}")
+    assert decided is not None and decided["choice"].endswith("— use the shared key")
+    assert len(packet["blockers"]) == 1, "whether it still blocks is for the state to say"

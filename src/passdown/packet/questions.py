@@ -67,7 +67,8 @@ def list_questions(context: Context) -> list[Question]:
     rows = [row for row in question_rows(context) if enters(row)]
     questions = [_from_row(context, row) for row in rows]
     questions += [*_from_blockers(context), *_from_approvals(context), *_from_rules(context), *_from_overrides(context)]
-    return by_weight([*questions, *carried_questions(context)])
+    settled = {context.name("Q-", row.id, row.question) for row in question_rows(context) if row.status != "open"}
+    return by_weight([*(q for q in questions if q.id not in settled), *carried_questions(context)])
 
 
 def by_weight(questions: list[Question]) -> list[Question]:
