@@ -178,11 +178,13 @@ def test_a_child_that_ignores_sigint_runs_to_its_end(tmp_path: Path) -> None:
     assert b"exit=5" in err
 
 
-def on_terminal(argv: list[str], typed: bytes = b"", until: bytes = b"ENDED", size: tuple[int, int] = (33, 77)) -> bytes:
+def on_terminal(
+    argv: list[str], typed: bytes = b"", until: bytes = b"ENDED", size: tuple[int, int] = (33, 77)
+) -> bytes:
     """Run a program with a terminal of its own for all three streams; returns what the terminal showed."""
     pid, terminal = pty.fork()
     if pid == 0:
-        os.execv(argv[0], argv)  # noqa: S606
+        os.execv(argv[0], argv)
     import fcntl
     import struct
     import termios

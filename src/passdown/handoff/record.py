@@ -40,6 +40,8 @@ MAX_TEXT = 24_000
 MAX_NOTE = 2_000
 LOCK = "passdown/feedback.lock"
 
+_BEGIN = lazy_pattern(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY")
+_END = lazy_pattern(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----")
 _OVERWRITTEN = lazy_pattern(r"[^\n]*\r(?=[^\n\r])")
 
 
@@ -150,14 +152,14 @@ def _edited(before: TreeState, after: TreeState) -> int:
 
 def _ends(kept: Kept, redactor: Redactor, last: int) -> tuple[str, int]:
     """Return a stream's first and last lines without secrets, and how many lines are left out."""
-    head = redactor.text(_plain(kept.head)).splitlines()
+    head = redactor.text(_plain(_without_open_key(kept.head) if kept.missing else kept.head)).splitlines()
     if not kept.missing:
         lines, missing = head, 0
         if len(head) > FIRST + last:
             missing = len(head) - FIRST - last
             lines = [*head[:FIRST], _marker(missing), *head[-last:]]
     else:
-        tail = redactor.text(_plain(kept.tail)).splitlines()
+        tail = redactor.text(_plain(_without_half_key(kept.tail))).splitlines()
         missing = kept.missing + max(0, len(head) - FIRST) + max(0, len(tail) - last)
         lines = [*head[:FIRST], _marker(missing), *tail[-last:]]
     lines = [line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 1]}…" for line in lines]
@@ -166,6 +168,18 @@ def _ends(kept: Kept, redactor: Redactor, last: int) -> tuple[str, int]:
         del lines[FIRST + 1 if missing else FIRST]
         dropped += 1
     return "\n".join(lines), missing + dropped
+
+
+def _without_open_key(head: str) -> str:
+    """Return the beginning of a stream up to a private key whose end is not among what was kept."""
+    begins = [found.start() for found in _BEGIN.finditer(head)]
+    return head[: begins[-1]] if begins and not _END.search(head, begins[-1]) else head
+
+
+def _without_half_key(tail: str) -> str:
+    """Return the end of a stream behind a private key whose beginning is not among what was kept."""
+    end = _END.search(tail)
+    return tail[end.end() :] if end and not _BEGIN.search(tail, 0, end.start()) else tail
 
 
 def _plain(text: str) -> str:
