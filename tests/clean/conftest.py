@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from passdown.clean.options import CleanOptions
+from passdown.cli.check import table
 from passdown.handoff.check import check
 from passdown.handoff.gather import Options
 from passdown.model.clean import CleanState
@@ -28,6 +30,17 @@ def judge(isolated_home: Path) -> Callable[..., CleanState]:
         return check(root, Options(base=base, now=NOW), clean, terminal=True).state
 
     return run
+
+
+@pytest.fixture
+def printed() -> Callable[[CleanState, str], list[str]]:
+    """Return a function that reads the mending commands of a code out of what a person is shown."""
+
+    def read(state: CleanState, code: str) -> list[str]:
+        rows = [re.split(r" {2,}", line.strip()) for line in table(state) if line.startswith("  ")]
+        return [row[-1] for row in rows if row[1:2] == [code]]
+
+    return read
 
 
 @pytest.fixture

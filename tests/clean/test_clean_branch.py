@@ -229,13 +229,15 @@ def upstream_gone(repo: Any) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_situation(name: str, repository: Any, findings: Any, mend: Any) -> None:
+def test_situation(name: str, repository: Any, judge: Any, findings: Any, printed: Any, mend: Any) -> None:
     case = CASES[name]
     case.build(repository)
-    found = findings(repository.root, **(case.options or {}))
+    state = judge(repository.root, **(case.options or {}))
+    found = [finding for part in state.checks for finding in part.findings]
     mine = [f for f in found if f.code == case.code]
     assert [f.severity for f in mine] == [case.severity], [(f.code, f.severity, f.detail) for f in found]
     if case.mends:
+        assert mine[0].fix in printed(state, case.code)
         mend(repository.root, mine[0].fix)
         options = {key: value for key, value in (case.options or {}).items() if value != "HEAD"}
         assert case.code not in {f.code for f in findings(repository.root, **options)}
@@ -297,6 +299,46 @@ def test_a_shallow_clone_is_unknown(repository: Any, judge: Any) -> None:
     subprocess.run(["git", "branch", "x"], cwd=clone, check=True)
     state = judge(clone)
     assert "branch.history_unknown" in {f.code for f in state.checks[0].findings}
+
+
+def packet_elsewhere(repo: Any, passdown: Any) -> None:
+    """A packet of the topic was written on a branch that has a commit of its own; then HEAD went back."""
+    repo.write("agent_state.json", '{"active_task_id": "T-1"}')
+    repo.commit("state")
+    repo.git("switch", "-qc", "feat/limit")
+    commit(repo, "src/a.py")
+    done = passdown("wrap", "--next", "Limit the export in src/a.py", folder=repo.root)
+    assert done.returncode == 0, done.stderr
+    repo.git("switch", "-q", "main")
+
+
+def test_the_branch_of_the_topics_packet(
+    repository: Any, passdown: Any, judge: Any, printed: Any, mend: Any
+) -> None:  # fmt: skip
+    packet_elsewhere(repository, passdown)
+    state = judge(repository.root)
+    assert "branch.unexpected" in state.blocking
+    assert printed(state, "branch.unexpected") == ["git switch -q feat/limit"]
+    mend(repository.root, "git switch -q feat/limit")
+    assert "branch.unexpected" not in judge(repository.root).blocking
+    mend(repository.root, "git switch -q main && git merge -q feat/limit")
+    assert "branch.unexpected" not in judge(repository.root).blocking
+
+
+def test_a_packet_of_another_topic_does_not_matter(repository: Any, passdown: Any, judge: Any) -> None:
+    packet_elsewhere(repository, passdown)
+    repository.write("agent_state.json", '{"active_task_id": "T-2"}')
+    repository.commit("the next task")
+    assert "branch.unexpected" not in judge(repository.root).blocking
+
+
+def test_inside_a_submodule_head_is_detached_as_it_should_be(repository: Any, findings: Any) -> None:
+    library = repository.root.parent / "library"
+    subprocess.run(["git", "clone", "-q", str(repository.root), str(library)], check=True)
+    repository.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library), "lib")
+    repository.git("-C", "lib", "switch", "-q", "--detach")
+    found = {f.code: f.severity for f in findings(repository.root / "lib")}
+    assert found["branch.detached"] == "warn"
 
 
 def test_no_repository(tmp_path: Path, judge: Any, mend: Any) -> None:

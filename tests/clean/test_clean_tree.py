@@ -69,6 +69,19 @@ def odd_name(repo: Any) -> None:
     repo.write("src/a b*.py", "A = 2\n")
 
 
+@situation("tree.uncommitted", "block", where="src/a  b.py")
+def name_with_two_spaces(repo: Any) -> None:
+    source(repo, "src/a  b.py")
+    repo.write("src/a  b.py", "A = 2\n")
+
+
+@situation("tree.uncommitted", "block")
+def long_names(repo: Any) -> None:
+    for number in range(9):
+        source(repo, f"src/{'a-folder-with-a-long-name/' * 3}{number}.py")
+        repo.write(f"src/{'a-folder-with-a-long-name/' * 3}{number}.py", "A = 2\n")
+
+
 @situation("tree.uncommitted", "block")
 def many(repo: Any) -> None:
     for number in range(30):
@@ -197,7 +210,7 @@ def stale_lock(repo: Any) -> None:
     os.utime(lock, (1_760_000_000, 1_760_000_000))
 
 
-@situation("tree.nested_repo", "warn", mends=False)
+@situation("tree.nested_repo", "warn", where="inner/")
 def nested_repository(repo: Any) -> None:
     (repo.root / "inner").mkdir()
     subprocess.run(["git", "init", "-q"], cwd=repo.root / "inner", check=True)
@@ -252,7 +265,7 @@ def stash_of_before(repo: Any) -> None:
     repo.commit("later")
 
 
-@situation("stash.foreign_base", "warn", mends=False, base="HEAD")
+@situation("stash.foreign_base", "warn", base="HEAD")
 def stash_of_another_branch(repo: Any) -> None:
     source(repo)
     repo.git("switch", "-qc", "other")
@@ -261,7 +274,7 @@ def stash_of_another_branch(repo: Any) -> None:
     repo.git("switch", "-q", "main")
 
 
-@situation("stash.local_only", "block", mends=False, base="HEAD", portable=True)
+@situation("stash.local_only", "block", base="HEAD", portable=True)
 def stash_portable(repo: Any) -> None:
     source(repo)
     stashed(repo, "-m", "the other idea for the export limit")
@@ -299,6 +312,13 @@ def dirty_worktree_portable(repo: Any) -> None:
 @situation("worktree.stale", "warn")
 def worktree_gone(repo: Any) -> None:
     folder = worktree(repo)
+    folder.rename(folder.with_name("moved"))
+
+
+@situation("worktree.stale", "warn")
+def locked_worktree_gone(repo: Any) -> None:
+    folder = worktree(repo)
+    repo.git("worktree", "lock", str(folder))
     folder.rename(folder.with_name("moved"))
 
 
@@ -344,6 +364,25 @@ def submodule_untracked_other(repo: Any) -> None:
     (submodule(repo) / "notes.txt").write_text("as they came\n")
 
 
+@situation("tree.submodule_dirty", "block", where="lib")
+def submodule_in_the_middle_of_a_merge(repo: Any) -> None:
+    folder = submodule(repo)
+    for branch, text in (("other", "int o;\n"), ("main", "int m;\n")):
+        repo.git("-C", str(folder), "switch", "-q", *(["-c"] if branch == "other" else []), branch)
+        (folder / "l.c").write_text(text)
+        repo.git("-C", str(folder), "commit", "-qam", branch)
+    repo.commit("move library")
+    repo.git("-C", str(folder), "merge", "other", check=False)
+
+
+@situation("tree.submodule_unpushed", "warn", where="lib")
+def submodule_unpushed_detached(repo: Any) -> None:
+    folder = submodule(repo)
+    repo.git("-C", str(folder), "switch", "-q", "--detach")
+    (folder / "l.c").write_text("int m;\n")
+    repo.git("-C", str(folder), "commit", "-qam", "more")
+
+
 @situation("tree.submodule_unpushed", "warn", where="lib")
 def submodule_unpushed(repo: Any) -> None:
     submodule_moved(repo)
@@ -361,14 +400,16 @@ def matching(found: list[Finding], case: Case) -> list[Finding]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_situation(name: str, repository: Any, findings: Any, mend: Any) -> None:
+def test_situation(name: str, repository: Any, judge: Any, findings: Any, printed: Any, mend: Any) -> None:
     case = CASES[name]
     case.build(repository)
-    found = findings(repository.root, **(case.options or {}))
+    state = judge(repository.root, **(case.options or {}))
+    found = [finding for part in state.checks for finding in part.findings]
     mine = matching(found, case)
     assert [f.severity for f in mine] == [case.severity], [(f.code, f.severity, f.where) for f in found]
     assert mine[0].detail
     if case.mends:
+        assert mine[0].fix in printed(state, case.code)
         mend(repository.root, mine[0].fix)
         assert matching(findings(repository.root, **(case.options or {})), case) == []
 

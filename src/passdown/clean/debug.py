@@ -19,7 +19,7 @@ HOUSE_STYLE = 3
 
 _ENTRY = lazy_pattern(
     r"(?i)(?:^|/)(?:bin|scripts?|cmd|cli|commands?|console|tools?|examples?|docs?|demos?|bench(?:mark)?s?|notebooks|playground)/"
-    r"|(?:^|/)(?:(?:\w+[-_])?(?:main|cli|demo|example|benchmark)|__main__|manage|setup|conftest|build|program|gulpfile)\.\w+$|\.ipynb$"
+    r"|(?:^|/)(?:(?:\w+[-_])?(?:main|cli|demo|example|benchmark)|__main__|manage|setup|conftest|build|program|gulpfile)\.\w+$|\.(?:ipynb|rake)$"
 )
 _TEST = lazy_pattern(
     r"(?i)(?:^|/)(?:tests?|specs?|__tests__|testing|e2e)/|(?:^|/)(?:test_[^/]*|[^/]*[._-](?:test|spec)s?)\.\w+$"

@@ -24,7 +24,9 @@ def stash_findings(situation: Situation) -> Iterator[Finding]:
     for stash in {stash.id: stash for stash in reversed(repository.stashes)}.values():
         branch = _branch_of(stash.subject)
         if branch in busy and branch != repository.branch:
-            yield _stash(stash, "stash.other_worktree", "warn", f"was made on {branch}, checked out elsewhere", "")
+            yield _stash(
+                stash, "stash.other_worktree", "warn", f"was made on {branch}, checked out elsewhere", "settle it there"
+            )
             continue
         if stash.id not in noted:
             yield _unnoted(situation, stash, branch)
@@ -41,7 +43,8 @@ def stash_findings(situation: Situation) -> Iterator[Finding]:
                 f"git stash branch {_name(stash)} {_selector(situation, stash)}",
             )
         if situation.severe:
-            fix = f"git branch {_name(stash)} {stash.id}"
+            entry = _selector(situation, stash)
+            fix = f"git branch {_name(stash)} {stash.id} && git stash drop -q {entry}"
             yield _stash(stash, "stash.local_only", "block", "exists on this device alone", fix)
 
 

@@ -11,6 +11,9 @@ from passdown.model.path import encode_path
 NAMED = 20
 """Most paths a command names; past so many it takes all of them by a general rule."""
 
+LONGEST = 380
+"""A longer command is not shown whole, and takes all paths, too."""
+
 _GLOB = frozenset("*?[")
 
 
@@ -20,7 +23,7 @@ def quote_path(path: str) -> str:
         text = encode_path(path).decode("utf-8", "surrogateescape")
     except FormatError:
         text = path
-    if not text.isprintable():
+    if not text.isprintable() or "  " in text:  # shown in one line, where spaces do not pile up
         return "$'" + "".join(_escaped(byte) for byte in text.encode("utf-8", "surrogateescape")) + "'"
     if text.startswith(":") or _GLOB & set(text):
         text = f":(literal){text}"
@@ -35,10 +38,11 @@ def _escaped(byte: int) -> str:
 def commit_command(paths: Sequence[str], message: str, *, tracked: bool) -> str:
     """Return the command that commits these paths: by name, or all of their kind when there are many."""
     words = shlex.quote(message)
-    if len(paths) > NAMED:
-        return f"git commit -q -a -m {words}" if tracked else f"git add -A && git commit -q -m {words}"
-    names = " ".join(map(quote_path, paths))
-    return f"git add -- {names} && git commit -q -m {words} -- {names}"
+    names = " ".join(map(quote_path, paths[: NAMED + 1]))
+    command = f"git add -- {names} && git commit -q -m {words} -- {names}"
+    if len(paths) <= NAMED and (len(command) <= LONGEST or len(paths) == 1):
+        return command
+    return f"git commit -q -a -m {words}" if tracked else f"git add -A && git commit -q -m {words}"
 
 
 def listed(paths: Sequence[str], total: int = 0, *, shown: int = 3) -> str:

@@ -45,7 +45,7 @@ RULES: dict[str, Rules] = {
         maybe=r"(?<![\w.])fmt\.Print(?:f|ln)?[ \t]*\(|(?<![\w.])println[ \t]*\(",
         focused=r"(?<![\w.])(?:FIt|FDescribe|FContext|FEntry|FSpecify)[ \t]*\(",
         skipped=r"(?<![\w.])t\.Skip(?:f|Now)?[ \t]*\(",
-        entry=r"^func main\(",
+        entry=r"^func (?:main|Example\w*)\(",
     ),
     "rust": Rules(
         always=r"(?<!\w)dbg![ \t]*[(\[{]",

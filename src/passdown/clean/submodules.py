@@ -95,7 +95,8 @@ def _unpushed(situation: Situation, submodule: Submodule, folder: Path) -> Itera
     if code != 0 or not output.strip():
         return
     on_branch = try_git(folder, "symbolic-ref", "-q", "HEAD")[0] == 0
-    target = "HEAD" if on_branch else f"HEAD:refs/heads/{situation.draft.topic or 'work'}"
+    # A name that nobody else takes: the commit's own.
+    target = "HEAD" if on_branch else f"HEAD:refs/heads/work-{output.decode()[:12]}"
     yield Finding(
         code="tree.submodule_unpushed", severity="block" if situation.severe else "warn", where=path,
         detail=f"the commit of the submodule {path} is on none of its remotes",

@@ -63,7 +63,7 @@ def _nested(finding: Finding) -> Finding:
         return finding
     line = shlex.quote("/" + _GLOB.sub(r"\\\g<0>", finding.where))
     fix = f"printf '%s\\n' {line} >> \"$(git rev-parse --git-path info/exclude)\""
-    return structs.replace(finding, fix=f"{fix}  # or make it a submodule")
+    return structs.replace(finding, fix=f"{fix} # or make it a submodule")
 
 
 def _operation(name: str, unmerged: Sequence[str]) -> Finding:
