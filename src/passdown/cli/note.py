@@ -289,7 +289,7 @@ def _text(words: tuple[str, ...]) -> str:
         return " ".join(words)
     import sys
 
-    data = sys.stdin.buffer.read(_STDIN + 1)
+    data = sys.stdin.buffer.read(_STDIN + 1) if sys.stdin else b""
     if len(data) > _STDIN:
         raise click.UsageError(f"standard input holds more than {_STDIN} bytes; a note is one line")
     return data.decode("utf-8", "replace").strip()
@@ -302,7 +302,8 @@ def _setting(by: str) -> Setting:
 
     from passdown.handoff.note import Setting
 
-    return Setting(environ=os.environ, terminal=sys.stdin.isatty(), now=time.time_ns() // 1_000_000, by=by)
+    terminal = sys.stdin is not None and sys.stdin.isatty()  # None: standard input is closed
+    return Setting(environ=os.environ, terminal=terminal, now=time.time_ns() // 1_000_000, by=by)
 
 
 def _add(folder: str, row: AnyRow, by: str) -> None:
