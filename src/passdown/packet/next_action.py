@@ -16,7 +16,7 @@ from passdown.packet.context import Context
 from passdown.packet.criteria import is_command
 from passdown.packet.goal import first_request, last_request, last_substance, wish_of
 from passdown.packet.irreversible import needs_a_human
-from passdown.packet.noted import noted_step
+from passdown.packet.noted import NOTE, noted_step
 from passdown.packet.paths import mentioned_paths
 from passdown.packet.questions import NEXT_ACTION
 from passdown.packet.runs import acceptance_chains, work_chains
@@ -48,7 +48,7 @@ def choose_next_action(
         return _finish(context, _given(context, given, asked))
     noted = noted_step(context)
     if noted is not None and (asked is None or asked.id in noted.text):
-        action = _stated(context, noted.text, f"note:{context.name('N-', noted.id, noted.text)}", asked)
+        action = _stated(context, noted.text, f"{NOTE}{context.name('N-', noted.id, noted.text)}", asked)
         return _finish(context, structs.replace(action, by=noted.by))
     state = context.evidence.workbench.state
     stated = state.next_action if state else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from passdown.model.identifier import normalize_text
 from passdown.model.moment import to_milliseconds
-from passdown.model.packet import Assumption, FailedAttempt, Risk
+from passdown.model.packet import Assumption, FailedAttempt, NextAction, Risk
 from passdown.model.workbench import NoteRow
 from passdown.packet.caps import LISTS, keep
 from passdown.packet.carry import carried_assumptions, carried_attempts, carried_risks
@@ -15,6 +15,9 @@ from passdown.packet.vague import refusal
 
 RISK = "risk.noted"
 """The code of a risk whose author gave it none."""
+
+NOTE = "note:"
+"""How the source of a noted next step begins; the id of the note follows."""
 
 MOST_ATTEMPTS = 8
 """Most noted attempts that take room from recorded ones; pinned ones always have it."""
@@ -116,9 +119,17 @@ def is_over(context: Context, row: NoteRow) -> bool:
     return known and evidence.since is not None and row.at <= evidence.since
 
 
+def origin_of(action: NextAction) -> str:
+    """Return where a next step comes from, as a person reads it: an artifact, a rule, or who noted it."""
+    if action.source.startswith(NOTE):
+        return f"noted by the {action.by}" if action.by else "noted"
+    rule = action.source.removeprefix("derived:")
+    return rule.replace("_", " ") if rule != action.source else action.source
+
+
 def _handed_on(context: Context, row: NoteRow) -> bool:
     previous, evidence = context.previous, context.evidence
-    if previous is None or previous.next_action.source != f"note:{context.name('N-', row.id, row.text)}":
+    if previous is None or previous.next_action.source != f"{NOTE}{context.name('N-', row.id, row.text)}":
         return False
     if normalize_text(previous.next_action.text) != normalize_text(context.mask(row.text)):
         return False

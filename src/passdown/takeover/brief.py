@@ -12,6 +12,7 @@ from passdown.model.identifier import normalize_text
 from passdown.model.memory import Ranked
 from passdown.model.packet import FailedAttempt, Packet, Question
 from passdown.model.pattern import lazy_pattern
+from passdown.packet.noted import origin_of
 from passdown.redact.neutralise import one_line
 from passdown.takeover.ground import Ground
 from passdown.takeover.verdict import Decision, name_of, replan, tally, waits_for_a_human
@@ -128,7 +129,7 @@ def _next_step(packet: Packet, verdicts: Sequence[Verdict], ground: Ground, *, a
         text=one_line(action.text, 300),
         command=one_line(action.command, 300),
         basis=action.basis,
-        source=one_line(action.source.removeprefix("derived:").replace("_", " "), 80),
+        source=one_line(origin_of(action), 80),
         agents_view=one_line(action.agents_view, 300),
         needs_human=waits_for_a_human(action),
         acknowledged=acknowledged and waits_for_a_human(action),
