@@ -70,9 +70,10 @@ def looks_like_command(text: str) -> bool:
     marked = any(word.startswith(("-", "./")) or re.search(r"/|=|::|&&|\|", word) for word in words[1:])
     if len(words) >= 4 and plain == len(words):
         return False
-    if words[0].startswith(("./", "../")) or re.match(r"[A-Z_][A-Z0-9_]*=", words[0]):
+    if words[0].startswith(("./", "../", "/")) or re.match(r"[A-Z_][A-Z0-9_]*=", words[0]):
         return True
     known = kind_of(words_of(text)) != "other" or program_of(words_of(text)) in _PROGRAMS
+    known = known or words[0].rpartition("/")[2] in _PROGRAMS
     return known and (marked or len(words) <= 4 or plain * 2 <= len(words))
 
 
@@ -104,7 +105,7 @@ def declared_commands(workbench: Workbench, test_command: str) -> Criteria:
     prose = False
     for source in sources:
         stated = [text.strip() for text in source if text.strip()]
-        commands = [text for text in stated if looks_like_command(text)]
+        commands = [text for text in stated if text == test_command.strip() or looks_like_command(text)]
         prose = prose or len(commands) < len(stated)
         if commands:
             return Criteria(tuple(dict.fromkeys(commands)), prose)
