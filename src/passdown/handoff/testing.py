@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import signal
 import subprocess  # noqa: TID251 - its DEVNULL; passdown.io.process is what runs
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from msgspec import Struct
 from passdown.clean.commands import SHELL_TEXT, propose_command, prose_of
 from passdown.config import Config, load_config
 from passdown.errors import UsageError
+from passdown.evidence.shell import unwrap_argv
 from passdown.evidence.tests import declared_commands
 from passdown.handoff.place import find_root
 from passdown.handoff.record import look
@@ -29,6 +29,9 @@ from passdown.workbench.load import load_workbench
 
 TIMEOUT = 1800.0
 """Seconds that one test command may take unless told otherwise."""
+
+INTERRUPTED = 130
+"""The exit code of a command that Ctrl-C ended, be it told by a shell in between."""
 
 MARKER = "PASSDOWN_TESTS_OF"
 """Names the repositories whose tests are being run, so that tests that run `check --run-tests` do not run for ever."""
@@ -97,7 +100,7 @@ def as_argv(command: str) -> tuple[list[str], list[str] | str]:
         except ValueError:
             words = []
         if words:
-            return words, words
+            return words, command if unwrap_argv(words) is not None else words
     return [SHELL, "-c", command], command
 
 
@@ -108,7 +111,7 @@ def _run_one(root: Path, config: Config, command: str, timeout: float, environ: 
         argv, cwd=root, timeout=timeout, targets=(2, 2), environ=environ, stdin=subprocess.DEVNULL
     )  # fmt: skip
     record, warning = record_end(before, written, ended, cwd=root)
-    if ended.signal == signal.SIGINT:
+    if ended.code == INTERRUPTED:
         raise KeyboardInterrupt
     code = ended.code if ended.signal else ended.exit
     return Command(
