@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from passdown.cli.output import print_json
+from passdown.redact.neutralise import neutralise
 
 if TYPE_CHECKING:
     from passdown.handoff.doctor import Diagnosis, Reading
@@ -107,7 +108,8 @@ def table(found: Diagnosis) -> Iterator[str]:
         yield from _rows(news)
     history = len(found.at_risk) - len(news)
     if history:
-        yield f"{history} older packets are not committed; they drive nothing (see --json)."
+        packets = "1 older packet is" if history == 1 else f"{history} older packets are"
+        yield f"{packets} not committed; nothing hangs on it (see --json)."
     for reading in found.readings:
         yield from _pointers(reading)
 
@@ -129,7 +131,7 @@ def _rows(findings: list[Finding] | tuple[Finding, ...]) -> Iterator[str]:
     for name, finding in zip(names, findings, strict=True):
         yield f"  {name:{width}}  {finding.detail}"
         if finding.fix:
-            yield f"  {'':{width}}  → {finding.fix}"
+            yield f"  {'':{width}}  → {neutralise(finding.fix)}"
 
 
 def _pointers(reading: Reading) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -29,13 +30,15 @@ from passdown.packet.encode import decode_packet
 from passdown.redact.neutralise import one_line
 from passdown.repository.attributes import ignored_paths
 from passdown.repository.locate import read_layout
-from passdown.repository.replica import Origin, machine_origin, remote_origin, replicate
+from passdown.repository.replica import Origin, is_partial, machine_origin, remote_origin, replicate
 from passdown.repository.snapshot import snapshot
 from passdown.store.packets import PACKET_LIMIT, active_packets, own_paths
 from passdown.takeover.ground import ground_of
 from passdown.takeover.pointers import Pointer, list_pointers, resolve_pointers
 
 NOT_HEALTHY = 6
+
+_DAY_MS = 86_400_000
 
 Source = Literal["machine", "remote"]
 _READY = ("ready", "ready_with_drift", "needs_ack")
@@ -145,16 +148,19 @@ class _Examination:
         findings += _dangling(readings[0], here, _explained(scene, named))
         findings += find_unpushed(scene)
         unwritten = not stored or any(finding.code == "lost.packet" for finding in findings)
-        findings += [found for reading in readings for found in _unready(reading, cold=unwritten)]
+        fix = "git fetch --refetch --no-filter" if is_partial(self.root) else ""
+        findings += [found for reading in readings for found in _unready(reading, fix, cold=unwritten)]
         return self._diagnosis(packet if stored else None, readings, findings)
 
     def _knowledge(self, machine: Reading, built: Draft | None) -> Iterator[Finding]:
         clone = self.place / machine.source
+        if machine.verdict == "failed":  # what is in a commit cannot be told without one
+            return
         fix = wrap_and_commit(self.config, interim=built is None or built.refusal is not None)
         yield from packet_losses(self.root, self.config, self.store, clone, fix)
         if built is not None and not built.empty:
             self.tell("comparing with what the sessions know")
-            known = self._known(clone, machine) if machine.verdict not in ("nothing", "failed") else []
+            known = self._known(clone, machine) if machine.verdict != "nothing" else []
             yield from chat_losses(built.packet, known, fix)
 
     def _diagnosis(
@@ -185,9 +191,13 @@ class _Examination:
             return None
 
     def _built(self) -> tuple[Draft | None, list[Finding]]:
-        """Return what the sessions, the workbench and git say together, now."""
+        """Return what the sessions, the workbench and git say together, now.
+
+        As it will be tomorrow: several sessions that run at once are no question of which one is meant, but all lost.
+        """
+        now = self.options.now or time.time_ns() // 1_000_000
         try:
-            return draft(self.root, self.options), []
+            return draft(self.root, structs.replace(self.options, now=now + _DAY_MS)), []
         except PassdownError as error:
             detail = f"what the sessions know could not be told: {one_line(error.what, 200)}"
             return None, [Finding(code="lost.unknown", severity="block", detail=detail, fix=error.next_step)]
@@ -295,11 +305,15 @@ def _dangling(reading: Reading, here: Sequence[Pointer], explained: frozenset[st
                       fix="passdown wrap --interim")  # fmt: skip
 
 
-def _unready(reading: Reading, *, cold: bool) -> Iterator[Finding]:
-    """Find that nobody could start there, whatever the reason; a cold start is none where `cold` says so."""
+def _unready(reading: Reading, fix: str, *, cold: bool) -> Iterator[Finding]:
+    """Find that nobody could start there, whatever the reason; a cold start is none where `cold` says so.
+
+    `fix` is what makes a clone possible that git could not make.
+    """
     if reading.verdict in _READY or (reading.verdict == "cold_start" and cold):
         return
     where = "a clone of this machine's git" if reading.source == "machine" else "a clone of the remote"
     reasons = f": {'; '.join(reading.reasons)}" if reading.reasons else ""
     detail = f"in {where} a fresh agent finds: {reading.verdict.replace('_', ' ')}{reasons}"
-    yield Finding(code="lost.not_ready", severity="block", detail=one_line(detail, 400), where=reading.source)
+    mend = fix if reading.verdict == "failed" else ""
+    yield Finding(code="lost.not_ready", severity="block", detail=one_line(detail, 400), where=reading.source, fix=mend)

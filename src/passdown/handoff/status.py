@@ -191,7 +191,7 @@ class _Look:
             more_sessions=more,
             last_takeover=taken,
             next=_several(active) or choose(tree, packet, sessions, taken),
-            findings=store.findings,
+            findings=(*store.findings, *_unreadable(newest, glance)),
         )
 
     def _tree(self) -> Tree:
@@ -317,6 +317,13 @@ def _glance(stored: StoredPacket) -> _Glance | None:
         return msgspec.json.decode(read_bounded(stored.path, PACKET_LIMIT), type=_Glance)
     except (msgspec.DecodeError, RecursionError, FormatError, UnsafeError, OSError):
         return None
+
+
+def _unreadable(stored: StoredPacket | None, glance: _Glance | None) -> tuple[Finding, ...]:
+    if stored is None or glance is not None:
+        return ()
+    where = f"{stored.path.parent.name}/{stored.path.name}"
+    return (Finding(code="packet.unreadable", severity="warn", detail="is active, but no packet v1", where=where),)
 
 
 def _several(active: list[StoredPacket]) -> Todo | None:

@@ -85,6 +85,11 @@ def replicate(layout: Layout, origin: Origin, target: Path) -> None:
         run_git(target, "symbolic-ref", "refs/remotes/origin/HEAD", place, env=sealed)
 
 
+def is_partial(root: Path) -> bool:
+    """Say whether the repository is a partial clone, which lacks objects that only its remote has."""
+    return try_git(root, "config", "--get-regexp", r"^remote\..*\.promisor$")[0] == 0
+
+
 def _fetch(layout: Layout, target: Path, *specs: str) -> None:
     # The source is read as the user reads it: whether a folder of somebody else's is trusted stands in their settings.
     arguments = ("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--update-shallow", "--no-recurse-submodules")
