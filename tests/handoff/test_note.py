@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from msgspec import structs
 
 from passdown.errors import FormatError, NextActionError, PassdownError, UnsafeError, UsageError
 from passdown.handoff.note import Setting, add_note, answer_question, pin_note, score_assumption, undo_note
 from passdown.handoff.note_list import describe, find_note, list_notes
 from passdown.model.workbench import ClueRow, DecisionRow, NoteRow, QuestionRow
+from passdown.redact.neutralise import neutralise
 
 HUMAN = Setting(now=1_760_100_000_000)
 AGENT = Setting(now=1_760_100_000_000, environ={"CLAUDECODE": "1"})
@@ -193,18 +196,19 @@ def test_an_assumption_of_the_state_can_be_scored(repository: Any, passdown: Any
 
 
 @pytest.mark.parametrize("kind", ROWS)
-@pytest.mark.parametrize("text", ["", " \n", "…", "x" * 301, "word " * 4000])
-def test_a_text_that_fits_no_packet_is_refused(kind: str, text: str, repository: Any) -> None:
+def test_a_text_that_fits_no_packet_is_refused(kind: str, repository: Any) -> None:
     field = {"question": "question", "decision": "choice", "preference": "choice"}.get(kind, "text")
-    with pytest.raises((UsageError, NextActionError)):
-        add_note(repository.root, structs.replace(ROWS[kind], **{field: text}), HUMAN)
+    for text in ("", " \n", "…", "x" * 301, "word " * 4000):
+        with pytest.raises((UsageError, NextActionError)):
+            add_note(repository.root, structs.replace(ROWS[kind], **{field: text}), HUMAN)
     assert lines(repository.root, kind) == []
 
 
-@pytest.mark.parametrize("text", ["continue", "keep going", "finish the rest", "TBD", "继续", "mend a.py\nand b.py"])
-def test_a_vague_next_step_is_refused(text: str, repository: Any) -> None:
-    with pytest.raises(NextActionError):
-        add_note(repository.root, NoteRow(id="", text=text, kind="next"), HUMAN)
+def test_a_vague_next_step_is_refused(repository: Any) -> None:
+    for text in ("continue", "keep going", "finish the rest", "TBD", "继续", "mend a.py\nand b.py"):
+        with pytest.raises(NextActionError):
+            add_note(repository.root, NoteRow(id="", text=text, kind="next"), HUMAN)
+    assert lines(repository.root, "next") == []
 
 
 @pytest.mark.parametrize("row", [
@@ -220,12 +224,13 @@ def test_a_wrong_field_is_refused(row: Any, repository: Any) -> None:
     assert list_notes(repository.root).items == ()
 
 
-@pytest.mark.parametrize("name", ["", "D-", "nothing", "../../etc/passwd", "D-0000000000", "\x1b[31m"])
-def test_an_unknown_id_is_refused(name: str, repository: Any) -> None:
+def test_an_unknown_id_is_refused(repository: Any) -> None:
     add_note(repository.root, ROWS["decision"], HUMAN)
-    for act in (undo_note, find_note):
+    for name in ("", "D-", "nothing", "../../etc/passwd", "D-0000000000", "\x1b[31m"):
         with pytest.raises(UsageError):
-            act(*((repository.root, name, HUMAN) if act is undo_note else (repository.root, name)))
+            undo_note(repository.root, name, HUMAN)
+        with pytest.raises(UsageError):
+            find_note(repository.root, name)
 
 
 def test_an_id_may_be_shortened_as_long_as_it_is_one(repository: Any) -> None:
@@ -363,3 +368,27 @@ def test_the_command_prints_ids_alone_and_reads_standard_input(repository: Any) 
     assert (refused.returncode, refused.stdout) == (8, "")
     assert run("clue").returncode == 2
     assert run("clue", "x" * 300).returncode == 2
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("notes")
+    subprocess.run(["git", "init", "-q", str(root)], check=True, capture_output=True)
+    return root
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(max_size=260), st.sampled_from(["\n", " ", "\t ", "  "]))
+def test_any_text_is_refused_or_noted_once_on_one_visible_line(notebook: Path, text: str, space: str) -> None:
+    try:
+        noted = add_note(notebook, ClueRow(id="", text=text), HUMAN)
+    except UsageError:
+        return
+    item = find_note(notebook, noted.id)
+    assert 0 < len(item.text) <= 200
+    assert item.text == " ".join(item.text.split())
+    assert neutralise(item.text) == item.text
+    again = add_note(notebook, ClueRow(id="", text=f"{space}{item.text.replace(' ', space)}{space}"), AGENT)
+    assert (again.id, again.changed) == (noted.id, False)
+    (line,) = [line for line in (notebook / "clues.jsonl").read_text("utf-8").splitlines() if noted.id in line]
+    assert json.loads(line)["text"] == item.text

@@ -49,6 +49,7 @@ It is built from what you leave behind, so:
 - Write a question only a human can answer as one line in `questions.jsonl`:
   `{{"question": "...", "why": "...", "default": "what happens unanswered", "blocks": []}}`.
 - Write what was hard to find out as one line in `clues.jsonl`: `{{"text": "...", "anchors": ["src/x.py:41"]}}`.
+- `passdown note` writes such lines, and risks, failed attempts and the next step: see `passdown note --help`.
 - Commit what is finished. Say in your last message what comes next, with the file and the command.
 - Never write secrets into any of these files.
 {END}
