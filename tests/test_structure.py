@@ -34,6 +34,14 @@ def test_files_and_functions_stay_small(path: Path) -> None:
             assert "Exception" not in ast.unparse(node.type).split(), f"catches everything in line {node.lineno}"
 
 
+def test_no_expression_is_compiled_by_an_import() -> None:
+    for path in SOURCES:
+        for statement in ast.parse(path.read_text("utf-8")).body:
+            if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+                assert not [call.lineno for call in calls if ast.unparse(call.func) == "re.compile"], path
+
+
 def imported(*arguments: str) -> set[str]:
     """The modules a fresh process has after running `arguments`."""
     code = "import sys, runpy; sys.argv = ['passdown', *sys.argv[1:]]\n"

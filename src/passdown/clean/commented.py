@@ -10,23 +10,24 @@ from passdown.clean.content import Source
 from passdown.clean.lexer import Comment
 from passdown.clean.looks import code_lines, is_code_line
 from passdown.model.finding import Finding
+from passdown.model.pattern import lazy_pattern
 
 LONG = 3
 """A block of so many lines blocks; a shorter one is a warning."""
 
 _LONGEST = 400
-_MARK = re.compile(r"^[ \t]*(?:\*+/[ \t]*$|(?://+!?|#+!?|/\*+!?|\*(?!\w*\())[ \t]?)|[ \t]*\*+/[ \t]*$")
-_DOCUMENTATION = re.compile(r"///|//!|/\*\*|/\*!|#!|##|#:")
-_PRAGMA = re.compile(
+_MARK = lazy_pattern(r"^[ \t]*(?:\*+/[ \t]*$|(?://+!?|#+!?|/\*+!?|\*(?!\w*\())[ \t]?)|[ \t]*\*+/[ \t]*$")
+_DOCUMENTATION = lazy_pattern(r"///|//!|/\*\*|/\*!|#!|##|#:")
+_PRAGMA = lazy_pattern(
     r"(?i)^\s*(?:noqa|type:|pragma|pylint|pyright|mypy|ruff|flake8|fmt:|isort|nosec|yapf|coding[:=]|-\*-|vim:|eslint"
     r"|tslint|jshint|prettier|biome|@ts-|@flow|istanbul|c8 |v8 |go:|nolint|\+build|cgo|rustfmt|clippy|shellcheck"
     r"|rubocop|phpcs|phpstan|psalm|swiftlint|clang-format|lint:|region|endregion|#region|sourceMappingURL|frozen_string_literal"
     r"|language=|ktlint|noinspection|checkstyle|spell|cspell|=begin|=end|requires|usage|handoff:)"
 )
-_PROSE_MARK = re.compile(
+_PROSE_MARK = lazy_pattern(
     r"https?://|\b(?:TODO|FIXME|XXX|HACK|NOTE|WARNING|SPDX|Copyright|License)\b|@(?:param|return|see|since)"
 )
-_EXAMPLE = re.compile(
+_EXAMPLE = lazy_pattern(
     r"(?i)\b(?:e\.g\.|for example|for instance|example|usage|like this|such as|i\.e\.|equivalent)\b"
     r"|:\s*$|^\s*(?:>>>|\$ |```)"
 )

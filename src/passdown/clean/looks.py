@@ -8,12 +8,13 @@ import textwrap
 from collections.abc import Iterable
 
 from passdown.clean.python_source import parse
+from passdown.model.pattern import lazy_pattern
 
 _STRONG = (
     ast.Assign, ast.AugAssign, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
     ast.Return, ast.Raise, ast.With, ast.For, ast.While, ast.If, ast.Try, ast.AsyncFor, ast.AsyncWith, ast.Match,
 )  # fmt: skip
-_KEYWORD = re.compile(
+_KEYWORD = lazy_pattern(
     r"""^(?:
     (?:if|for|while|switch|catch|foreach|elseif|guard|match)\s*\(
     | \}?\s*else\b.*\{$ | \}?\s*else$
@@ -42,7 +43,7 @@ _KEYWORD = re.compile(
     )""",
     re.VERBOSE,
 )
-_SHAPE = re.compile(
+_SHAPE = lazy_pattern(
     r"""^(?:[\w$.]+,\s*)*[\w$.\[\]>:@*&()'"-]+\s*(?:[-+*/|&%?]?=(?!=)|:=)\s*\S
     | ^(?:[A-Z]\w*(?:<[^=]*>)?(?:\[\])?|int|char|long|float|double|bool|string|auto|size_t)[*&\s]+\w+\s*=\s*\S
     | ^(?:std::)?\w+<[\w:<>,\s*&]+>\s+\w+\s*[=({]
@@ -53,14 +54,14 @@ _SHAPE = re.compile(
     | ^[a-z]\w*\s+:\w+(?:,\s*\S+)*$ | ^before_\w+\s""",
     re.VERBOSE,
 )
-_SHELL = re.compile(
+_SHELL = lazy_pattern(
     r"""^(?!(?:the|a|an|use|see|note|this|if|for|when|as|with|run|pass|give)\s)[\w./-]+\s(?:.*\s)?
         (?:--?[a-zA-Z][\w-]*|"?\$[({]?\w|\|\s|>>?\s|&&\s)
     | "\$\w+" | \$\( | ^export\s+\w+= | ^\w+\+?=\S*$""",
     re.VERBOSE,
 )
-_OPERATOR = re.compile(r"[=;{}()\[\]<>$]|->|::|&&|\|\|")
-_LONE = re.compile(r"[\w.()\[\]{}&*?!;]+$")
+_OPERATOR = lazy_pattern(r"[=;{}()\[\]<>$]|->|::|&&|\|\|")
+_LONE = lazy_pattern(r"[\w.()\[\]{}&*?!;]+$")
 
 
 def code_lines(lines: Iterable[str], family: str) -> int:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from passdown.model.pattern import lazy_pattern
+
 MAX_READ = 96 << 10
 """Characters of an output that are looked at: its beginning and its end."""
 MAX_TAIL = 2000
 MAX_LINE = 240
 
 _GAP = "\n…\n"
-_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][AB012]|[=>78])")
-_WRAPPING = re.compile(
+_ANSI = lazy_pattern(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][AB012]|[=>78])")
+_WRAPPING = lazy_pattern(
     r"\A(?:Error: )?(?:Exit code:? -?\d+\s*\n|Chunk ID: .*\n|Wall time: .*\n|Process (?:exited|running) with .*\n"
     r"|Original token count: .*\n|Total output lines: .*\n|Output:[ \t]*\n?|Warning: truncated output .*\n)+"
 )
-_TRAILER = re.compile(r"\n*Command exited with code \d+\s*\Z")
+_TRAILER = lazy_pattern(r"\n*Command exited with code \d+\s*\Z")
 
 
 def clipped(text: str) -> str:

@@ -14,6 +14,7 @@ from passdown.evidence.places import Places
 from passdown.evidence.reports import Report, read_report
 from passdown.evidence.runs import Finished
 from passdown.model.evidence import CommandRun, RepositoryFacts, TestFacts
+from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import Workbench
 
 MAX_WATCHED = 200
@@ -21,8 +22,8 @@ MAX_UNREAD = 2_000_000
 """Characters of output that wait to be read, of all test commands together."""
 Colour = Literal["green", "red", "error"]
 
-_PROSE_WORD = re.compile(r"[A-Za-z][a-z']*[.,;]?")
-_HARMLESS_CHANGE = re.compile(
+_PROSE_WORD = lazy_pattern(r"[A-Za-z][a-z']*[.,;]?")
+_HARMLESS_CHANGE = lazy_pattern(
     r"(?i)(?:^|/)(?:docs?|outputs|\.ai|\.passdown)/|\.(?:md|mdx|rst|txt|adoc)$"
     r"|(?:^|/)(?:agent_state|task_board|feature_list|scope_contract|clean_state|feedback_record\w*)\.jsonl?(?:\.\d)?$"
     r"|(?:^|/)(?:decisions|questions|clues)\.jsonl$"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import shlex
+
+from passdown.model.pattern import lazy_pattern
 
 MAX_TOKENISED = 16_384
 """Longest command in characters that is split into tokens; a longer one is its own single token."""
 
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-_WORD = re.compile(r"[^ \t\r\n]+")
-_QUOTED = re.compile(r"['\"\\]")
+_ASSIGNMENT = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*=")
+_WORD = lazy_pattern(r"[^ \t\r\n]+")
+_QUOTED = lazy_pattern(r"['\"\\]")
 
 _WRAPPERS: dict[tuple[str, ...], tuple[frozenset[str], frozenset[str]]] = {
     ("uv", "run"): (

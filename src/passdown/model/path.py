@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from passdown.errors import FormatError
+from passdown.model.pattern import lazy_pattern
 
-_STRAY = re.compile("[\udc80-\udcff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_ESCAPE = re.compile(r"\\(?:(\\)|x([89a-f][0-9a-f]))?")
+_STRAY = lazy_pattern("[\udc80-\udcff]")
+_SURROGATE = lazy_pattern("[\ud800-\udfff]")
+_ESCAPE = lazy_pattern(r"\\(?:(\\)|x([89a-f][0-9a-f]))?")
 
 
 def decode_path(raw: bytes) -> str:

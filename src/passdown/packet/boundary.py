@@ -6,12 +6,13 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
 from msgspec import Struct, structs
 
 from passdown.model.pattern import lazy_pattern
 from passdown.packet.caps import CODE, MAPS, PATH, TEXTS, Text
+from passdown.packet.plain import hints_of
 from passdown.redact.neutralise import neutralise, one_line
 from passdown.redact.scan import Redactor
 
@@ -127,7 +128,7 @@ def _shorten(text: str, cap: int) -> str:
 @cache
 def _literals(record: type[Struct]) -> frozenset[str]:
     """Return the fields that hold one of a fixed set of words: nothing from outside can be in them."""
-    return frozenset(name for name, hint in get_type_hints(record).items() if _is_literal(hint))
+    return frozenset(name for name, hint in hints_of(record).items() if _is_literal(hint))
 
 
 def _is_literal(hint: Any) -> bool:

@@ -117,6 +117,8 @@ def listing(root: Path, folder: str) -> list[str]:
 
     At most `MAX_LISTED`, except at the root. A name that is no UTF-8 or holds control characters is no artifact's.
     """
+    if folder and not exists(root, folder):
+        return []
     try:
         names = [entry.name for entry in (join_inside(root, folder) if folder else root).iterdir()]
     except (OSError, UnsafeError):

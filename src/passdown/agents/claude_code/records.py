@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct, field
 
 from passdown.io.jsonl import Line, salvage
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Unknown
 
 BAD = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -22,7 +23,7 @@ BAD = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
-_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_IDENTIFIER = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 class Block(Struct, gc=False):

@@ -6,11 +6,12 @@ the decoder passes over everything else undecoded. All of them have defaults.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
+
+from passdown.model.pattern import lazy_pattern
 
 Number = int | float | None
 
@@ -184,7 +185,7 @@ REVERT = msgspec.json.Decoder(Revert)
 BAD = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What decoding raises on content."""
 
-_SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+_SAFE_ID = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 
 def whole(number: Number) -> int | None:

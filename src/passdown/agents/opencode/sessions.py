@@ -6,7 +6,6 @@ The place of an event (`offset`, `line`) is the ordinal of its row: messages and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,14 +17,15 @@ from passdown.agents.opencode.rows import read_rows
 from passdown.errors import PassdownError
 from passdown.io.files import open_regular
 from passdown.io.jsonl import MAX_LINE
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Title
 
 HEAD = 64 << 10
 """Bytes read of a session's record to find it."""
 
-_EXPORT = re.compile(rb'\s*\{\s*"info"\s*:\s*\{[^{}]{0,4000}?"id"\s*:\s*"ses_')
-_RECORD = re.compile(rb'\s*\{(?:\s*"[A-Za-z]{1,40}"\s*:\s*"[^"]{0,4000}"\s*,){0,8}\s*"id"\s*:\s*"(?:ses|msg)_')
-_IDS = re.compile(rb"(?:ses|msg|prt)_[0-9a-f]{8}")
+_EXPORT = lazy_pattern(rb'\s*\{\s*"info"\s*:\s*\{[^{}]{0,4000}?"id"\s*:\s*"ses_')
+_RECORD = lazy_pattern(rb'\s*\{(?:\s*"[A-Za-z]{1,40}"\s*:\s*"[^"]{0,4000}"\s*,){0,8}\s*"id"\s*:\s*"(?:ses|msg)_')
+_IDS = lazy_pattern(rb"(?:ses|msg|prt)_[0-9a-f]{8}")
 
 
 def recognise(head: bytes, name: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from passdown.agents.opencode.records import BAD, METADATA, Metadata, State, Todo, whole
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Action, Outcome, PlanItem, PlanStatus
 
 ACTIONS: dict[str, Action] = {
@@ -16,14 +17,14 @@ ACTIONS: dict[str, Action] = {
     "task": "delegate", "question": "ask", "webfetch": "web", "websearch": "web",
 }  # fmt: skip
 
-_PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
-_MOVED = re.compile(r"^\*\*\* Move to: (.+)$", re.MULTILINE)
-_REJECTED = re.compile(
+_PATCHED = lazy_pattern(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_MOVED = lazy_pattern(r"^\*\*\* Move to: (.+)$", re.MULTILINE)
+_REJECTED = lazy_pattern(
     r"The user rejected permission|The user has specified a rule which prevents|The user dismissed"
     r"|\b[Uu]ser (?:rejected|denied|declined)\b|\A(?:Rejected|Denied) by (?:the )?user"
 )
-_FEEDBACK = re.compile(r"with (?:the following )?feedback: ", re.IGNORECASE)
-_TIMEOUT = re.compile(r"terminated command after exceeding timeout|\btimed out after \d")
+_FEEDBACK = lazy_pattern(r"with (?:the following )?feedback: ", re.IGNORECASE)
+_TIMEOUT = lazy_pattern(r"terminated command after exceeding timeout|\btimed out after \d")
 _STATUSES: dict[str, PlanStatus] = {
     "pending": "pending", "in_progress": "in_progress", "completed": "completed", "cancelled": "cancelled",
 }  # fmt: skip
