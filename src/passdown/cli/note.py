@@ -167,7 +167,8 @@ def assumption(folder: str, text: tuple[str, ...], check: str, pin: bool, by: st
 
 @note.command()
 @_TEXT
-@click.option("--severity", default="warn", type=click.Choice(["block", "warn", "info"]), show_default=True)
+@click.option("--severity", default="warn", type=click.Choice(["block", "warn", "info"]), show_default=True,
+              help="How bad it is; what blocks becomes the next step, where none is noted.")  # fmt: skip
 @click.option("--code", default="", metavar="WORD.WORD", help="A code such as tests.flaky; default: risk.noted.")
 @_PIN
 @_BY
@@ -258,7 +259,13 @@ def list_(folder: str, kind: str, withdrawn: bool, as_json: bool) -> None:
         print_json({"schema_version": 1, "notes": found.items})
         return
     rows = [
-        (one_line(i.id, 64), i.kind, f"{i.state}{' pinned' if i.pinned else ''}", i.by or "?", one_line(describe(i)[0], 160))
+        (
+            one_line(i.id, 64),
+            i.kind,
+            f"{i.state}{' pinned' if i.pinned else ''}",
+            i.by or "?",
+            one_line(describe(i)[0], 160),
+        )
         for i in found.items
     ]
     print_table(("ID", "KIND", "STATE", "BY", "TEXT"), rows)
