@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ class Worker:
                 local = self.random.random() < 0.3 if local is None else local
                 self.written.add(publish(drafted, local=local).packet.packet_id)
             except ConflictError as error:
-                if "in the meantime" not in error.what:
+                if "in the meantime" not in error.what and "is writing here" not in error.what:
                     raise
                 self.counts["refused"] += 1
             else:
@@ -116,31 +117,40 @@ class Worker:
         """Archive a packet that this process wrote."""
         from passdown.handoff.archive import archive
 
-        archive(self.root, [self.random.choice(sorted(self.written))])
+        self._once_free(lambda: archive(self.root, [self.random.choice(sorted(self.written))]))
 
     def undo(self) -> None:
         """Take an archiving back."""
-        from passdown.errors import ConflictError
         from passdown.handoff.archive import archive
 
-        try:
-            archive(self.root, [self.random.choice(sorted(self.written))], undo=True)
-        except ConflictError as error:
-            if "would be active beside" not in error.what:
-                raise
-            self.counts["refused"] += 1
+        self._once_free(lambda: archive(self.root, [self.random.choice(sorted(self.written))], undo=True))
 
     def sweep(self) -> None:
         """Archive all that is superseded."""
         from passdown.handoff.archive import archive
 
-        archive(self.root, all_superseded=True)
+        self._once_free(lambda: archive(self.root, all_superseded=True))
 
     def restore(self) -> None:
         """Make an old packet active again."""
         from passdown.handoff.restore import restore
 
-        self.written.add(restore(self.root, self.random.choice(sorted(self.written))).packet.packet_id)
+        done = self._once_free(lambda: restore(self.root, self.random.choice(sorted(self.written))))
+        self.written.add(done.packet.packet_id)
+
+    def _once_free(self, act: Callable[[], Any]) -> Any:
+        """Act; wait longer where the lock was never free, and leave it where another packet is in the way."""
+        from passdown.errors import ConflictError
+
+        while True:
+            try:
+                return act()
+            except ConflictError as error:
+                self.counts["refused"] += 1
+                if "would be active beside" in error.what:
+                    return None
+                if "is writing here" not in error.what:
+                    raise
 
 
 def judge(root: Path, written: set[str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from passdown.errors import ConflictError, UsageError
-from passdown.handoff.mirror import mirror_files
+from passdown.handoff.mirror import follow_active
 from passdown.handoff.named import find_stored
 from passdown.handoff.shelves import Place, place_of, require_packets, writing
 from passdown.handoff.shelving import write_packet_files
@@ -78,7 +78,7 @@ def set_archived(place: Place, store: Store, chosen: Sequence[StoredPacket], *, 
         _require_no_conflict(turned, after)
     files = [file for packet in turned for file in _markers(packet)]
     changed = write_packet_files(place, files) if files else []
-    changed += mirror_files(place, after)
+    changed += follow_active(place, after, local=all(packet.shelf == "local" for packet in turned))
     return Archived(
         packets=tuple(turned),
         already=tuple(packet for packet in chosen if packet.archived != undo),

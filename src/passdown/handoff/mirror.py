@@ -22,16 +22,21 @@ _PLAIN = lazy_pattern(r"[A-Za-z0-9._/-]+")
 _NONE = "# No handoff packet is active on this branch\n\nRun `passdown take`.\n"
 
 
-def mirror_files(place: Place, packets: Sequence[StoredPacket], prefer: str = "") -> list[Path]:
+def follow_active(
+    place: Place, packets: Sequence[StoredPacket], prefer: str = "", *, local: bool = False
+) -> list[Path]:
     """Let the mirror follow the active packet of the branch, and return it when it changed.
 
     `prefer` is the packet that was just written. Several active ones of a topic are named instead of one being chosen.
-    A packet of the local shelf is mirrored only where a mirror is already, and never into a file that git tracks.
+    A packet of the local shelf is mirrored only where a mirror is already, and never into a file that git tracks; when
+    only the local shelf was written (`local`), such a file is not touched at all.
     """
     if not place.config.mirror:
         return []
     path = join_inside(place.root, place.config.mirror)
     tracked = try_git(place.root, "ls-files", "--error-unmatch", "--", f":(top,literal){place.config.mirror}")[0] == 0
+    if tracked and local:
+        return []
     text = _text(place, [p for p in packets if p.shelf == "project" or not tracked], prefer, present=path.exists())
     changed = []
     if text is not None:

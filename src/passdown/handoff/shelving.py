@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from passdown.errors import FormatError, UnsafeError
-from passdown.handoff.mirror import mirror_files
+from passdown.handoff.mirror import follow_active
 from passdown.handoff.shelves import Place
 from passdown.io.files import read_bounded, write_files
 from passdown.model.lineage import EXT_KEY
@@ -46,7 +46,7 @@ def put_packet(place: Place, store: Store, data: bytes, shelf: ShelfName) -> She
     after = [new, *(packet for packet in store.packets if packet.packet_id != head.packet_id)]
     files = [(new.path, data), (new.path.with_name("handoff.md"), _markdown(place, data))]
     changed = write_packet_files(place, [*files, *_superseded(place, new, after)])
-    changed += mirror_files(place, after, prefer=new.packet_id)
+    changed += follow_active(place, after, prefer=new.packet_id, local=shelf == "local")
     return Shelved(packet=new, changed=tuple(changed))
 
 
@@ -139,12 +139,11 @@ def _marked(place: Place, path: Path) -> list[tuple[Path, bytes]]:
         data = read_bounded(path, PACKET_LIMIT)
         marked = encode_plain(decode_plain(data) | {"status": "superseded"})
         old, new = _markdown(place, data), _markdown(place, marked)
-        present = read_bounded(path.with_name("handoff.md"), 1 << 20)
-    except FileNotFoundError:
-        return []
+        beside = path.with_name("handoff.md")
+        present = read_bounded(beside, 1 << 20) if os.path.lexists(beside) else b""
     except (FormatError, UnsafeError):
         return []
     title, line, rest = present.partition(b"\n")
     if present != old and title.endswith(b" active"):
         new = title.removesuffix(b"active") + b"superseded" + line + rest
-    return [(path.with_name("handoff.md"), new), (path, marked)]
+    return [(beside, new), (path, marked)]

@@ -16,6 +16,9 @@ from passdown.errors import ConflictError, FormatError, UnsafeError
 
 _AT_ONCE = 64 << 10
 
+_PAUSE = 0.003
+"""Seconds between two tries to get a lock. Were it long, who lets it go would have it again before anybody else."""
+
 
 def open_regular(path: Path) -> IO[bytes]:
     """Open a regular file for reading; its last part must not be a symlink.
@@ -178,15 +181,14 @@ def lock(path: Path, *, wait: float = 0.0) -> Iterator[None]:
 
 
 def _lock_within(descriptor: int, seconds: float) -> bool:
-    deadline, pause = time.monotonic() + seconds, 0.001
+    deadline = time.monotonic() + seconds
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() >= deadline:
                 return False
-            time.sleep(pause)
-            pause = min(pause * 2, 0.02)
+            time.sleep(_PAUSE)
         else:
             return True
 

@@ -166,9 +166,16 @@ def _folders(folder: Path) -> list[tuple[str, bool]]:
     """Return the names of the folders on a shelf, in order, and which are only links to one."""
     try:
         with os.scandir(folder) as entries:
-            return sorted((entry.name, entry.is_symlink()) for entry in entries if entry.is_dir())
+            return sorted((entry.name, entry.is_symlink()) for entry in entries if _is_folder(entry))
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads in a circle
+        return False
 
 
 def _names(place: str) -> list[str]:
