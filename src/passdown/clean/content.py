@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -11,6 +12,7 @@ from pathlib import Path
 from passdown.clean.languages import Language, language_of
 from passdown.clean.lexer import Comment, Lexed, lex
 from passdown.clean.notebook import read_notebook, removed_code
+from passdown.clean.python_source import parse
 from passdown.model.evidence import Change
 from passdown.model.pattern import lazy_pattern
 from passdown.repository.added_lines import FileLines, read_added_lines
@@ -55,6 +57,11 @@ class Source:
     def lines(self) -> list[str]:
         """The lines of the file; line n stands at index n - 1."""
         return self.written.split("\n")
+
+    @cached_property
+    def tree(self) -> ast.Module | None:
+        """The syntax tree of Python, None for what is none."""
+        return parse(self.text)
 
     @cached_property
     def waived(self) -> frozenset[int]:

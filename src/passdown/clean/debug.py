@@ -10,7 +10,7 @@ from passdown.clean.content import Source
 from passdown.clean.languages import language_of
 from passdown.clean.lexer import lex
 from passdown.clean.prints import RULES, Hit, Tier, arguments_at, expression, gives_away
-from passdown.clean.python_source import is_script, parse, python_hits
+from passdown.clean.python_source import WORDS, is_script, parse, python_hits
 from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
 
@@ -95,7 +95,9 @@ def _all_hits(source: Source, root: Path, names: tuple[str, ...]) -> Iterator[Hi
         alternatives = "|".join(re.escape(name) for name in names if name)
         yield from _matches(source.lexed.code, source.text, rf"(?<![\w.])(?:{alternatives})[ \t]*\(", "always", source)
     if source.language.name == "python":
-        tree = parse(source.text)
+        if not WORDS.search(source.text):
+            return
+        tree = source.tree
         if tree is not None:
             package = (root / source.path).parent / "__init__.py"
             yield from python_hits(tree, in_package=package.is_file())
@@ -128,10 +130,8 @@ def _is_entry(source: Source) -> bool:
     if _ENTRY.search(source.path) or source.text.startswith("#!"):
         return True
     assert source.language is not None
-    if source.language.name == "python":
-        tree = parse(source.text)
-        if tree is not None:
-            return is_script(tree)
+    if source.language.name == "python" and source.tree is not None:
+        return is_script(source.tree)
     rules = RULES.get(source.language.name)
     return bool(rules and rules.entry and expression(rules.entry).search(source.lexed.code))
 

@@ -6,6 +6,8 @@ import re
 from functools import cache
 from typing import Literal, NamedTuple
 
+from passdown.model.pattern import lazy_pattern
+
 Tier = Literal["always", "maybe", "focused", "skipped"]
 
 
@@ -107,15 +109,15 @@ RULES: dict[str, Rules] = {
 }  # fmt: skip
 """What counts as debugging. Python's rule is for text that does not parse; else its syntax tree is looked at."""
 
-_TOLD = re.compile(
+_TOLD = lazy_pattern(
     r"(?i)^\W*debug(?:ging)?\b|\bxxx+\b|\basdf|={3,}|>{3,}|[\U0001F534\U0001F41B]"
     r"|^\W*(?:(?:i am|i'm|got|reached|in|made it) )?here\W*\d*\W*$"
 )
-_STRING = re.compile(r"\"((?:\\.|[^\"\\\n])*)\"|'((?:\\.|[^'\\\n])*)'|`((?:\\.|[^`\\])*)`")
-_FORMAT = re.compile(r"(?:\{\w*:#?\?\}|%[+#]?v|[\s:,=]|\\n)+")
-_LINE_END = re.compile(r"\\[nrt]")
-_BARE = re.compile(r"\s*&?(?:this\.|self\.|@)?[A-Za-z_$][\w$]*\s*;?\s*")
-_STREAM_END = re.compile(r"\s*<<\s*(?:(?:std::)?endl|[\"'](?:\\n)?[\"'])")
+_STRING = lazy_pattern(r"\"((?:\\.|[^\"\\\n])*)\"|'((?:\\.|[^'\\\n])*)'|`((?:\\.|[^`\\])*)`")
+_FORMAT = lazy_pattern(r"(?:\{\w*:#?\?\}|%[+#]?v|[\s:,=]|\\n)+")
+_LINE_END = lazy_pattern(r"\\[nrt]")
+_BARE = lazy_pattern(r"\s*&?(?:this\.|self\.|@)?[A-Za-z_$][\w$]*\s*;?\s*")
+_STREAM_END = lazy_pattern(r"\s*<<\s*(?:(?:std::)?endl|[\"'](?:\\n)?[\"'])")
 
 
 @cache

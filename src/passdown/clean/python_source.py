@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 
 from passdown.clean.prints import Hit, is_told
+from passdown.model.pattern import lazy_pattern
 
 _DEBUGGERS = frozenset({"pdb", "ipdb", "pudb", "wdb", "remote_pdb"})
 _PRINTS = frozenset({"print", "pprint", "pp", "ic", "pprint.pprint", "pprint.pp"})
@@ -15,6 +16,12 @@ _TOOLS = frozenset({"Pdb", "post_mortem", "Restart", "find_function"})
 """What a program uses that is a debugger itself, or offers one."""
 
 _SKIPS = ("skip", "skipif", "skipIf", "skipUnless", "xfail")
+
+
+WORDS = lazy_pattern(
+    r"\b(?:i?pdb|pudb|wdb|remote_pdb|p?print|pp|ic|breakpoint\w*|set_trace|interact|embed|only|[sS]kip\w*|xfail)\b"
+)
+"""A text without any of these words holds nothing that is looked for: it need not be parsed."""
 
 
 def parse(text: str) -> ast.Module | None:

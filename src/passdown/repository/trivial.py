@@ -20,23 +20,22 @@ def trivial_changes(root: Path, changes: Iterable[Change]) -> frozenset[str]:
     if not asked:
         return frozenset()
     code, output, _ = try_git(
-        root, "diff-index", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-cr-at-eol",
-        "--ignore-submodules=all", "--diff-filter=M", "HEAD",
+        root, "diff-index", "--raw", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
+        "--ignore-cr-at-eol", "--ignore-submodules=all", "--diff-filter=M", "HEAD",
     )  # fmt: skip
-    if code != 0:
-        return frozenset()
-    real = set()
-    for record in output.split(b"\0"):
-        added, _, rest = record.partition(b"\t")
+    return frozenset(asked & _differing(output.split(b"\0"))) if code == 0 else frozenset()
+
+
+def _differing(fields: list[bytes]) -> set[str]:
+    """Return the paths that differ from HEAD (the raw lines say so), and whose text does not (the numbers say so)."""
+    modified: set[str] = set()
+    rows = iter(fields)
+    for row in rows:
+        if row.startswith(b":"):
+            modified.add(decode_path(next(rows, b"")))
+            continue
+        added, _, rest = row.partition(b"\t")
         deleted, _, path = rest.partition(b"\t")
         if path and (added, deleted) != (b"0", b"0"):
-            real.add(decode_path(path))
-    return frozenset(asked - real) & _changed(root)
-
-
-def _changed(root: Path) -> frozenset[str]:
-    """Return the paths that are modified against HEAD at all: a numstat says nothing of what it compared."""
-    code, output, _ = try_git(
-        root, "diff-index", "--name-only", "-z", "--no-renames", "--diff-filter=M", "--ignore-submodules=all", "HEAD"
-    )
-    return frozenset(decode_path(path) for path in output.split(b"\0") if path) if code == 0 else frozenset()
+            modified.discard(decode_path(path))
+    return modified
