@@ -60,6 +60,9 @@ _SHELL = lazy_pattern(
     | "\$\w+" | \$\( | ^export\s+\w+= | ^\w+\+?=\S*$""",
     re.VERBOSE,
 )
+_PYTHON = lazy_pattern(r"[=(:\[]|\b(?:import|return|raise|await|assert)\b")
+"""A text without any of these is no code, and need not be parsed."""
+
 _OPERATOR = lazy_pattern(r"[=;{}()\[\]<>$]|->|::|&&|\|\|")
 _LONE = lazy_pattern(r"[\w.()\[\]{}&*?!;]+$")
 
@@ -71,7 +74,7 @@ def code_lines(lines: Iterable[str], family: str) -> int:
     if not filled:
         return 0
     if family == "python":
-        return len(filled) if _strength(text) >= 0.5 else 0
+        return len(filled) if _PYTHON.search(text) and _strength(text) >= 0.5 else 0
     scores = [_score(line.strip(), family) for line in filled]
     if len(scores) == 1:
         return 1 if scores[0] >= 2 else 0
