@@ -1,4 +1,4 @@
-"""Measure what architecture §5 bounds: packets from 5, 50 and 500 MB logs, a 100 MB line, and cold starts."""
+"""Measure what architecture §5 bounds: packets from 5, 50 and 500 MB logs, a 100 MB line, cold starts, 50,000 files."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+from benchmarks.large import make_large
 from benchmarks.logs import write_log, write_long_line, write_real_log
 from benchmarks.measure import best
 
@@ -91,17 +92,41 @@ def starts(folder: Path) -> Iterator[Row]:
                "times_bare": round(cost.cpu / bare.cpu, 1), "goal_s": goal}  # fmt: skip
 
 
+_LARGE = (  # command, its words, the goal in seconds beyond `git status`, exit codes that are answers
+    ("check", ["check", "--base", "HEAD~1"], 2.0, (0, 3)), ("take", ["take"], 0.5, (0, 4)),
+    ("status", ["status"], 0.2, (0,)),
+)  # fmt: skip
+
+
+def large(folder: Path, files: int) -> Iterator[Row]:
+    """Time commands in a large repository, as seconds beyond what `git status` takes there in the same run."""
+    root, env = folder / "large", _environment(folder)
+    make_large(root, files)
+    git = best(["git", "status", "--porcelain=v2", "-uall"], 5, folder=root, env=env | {"GIT_OPTIONAL_LOCKS": "0"})
+    for name, words, goal, codes in _LARGE:
+        cost = best([sys.executable, "-m", "passdown", *words], 5, folder=root, env=env, codes=codes)
+        yield {"what": f"passdown {name}, {files} files", "cpu_s": round(cost.cpu, 3), "wall_s": round(cost.wall, 3),
+               "git_status_cpu_s": round(git.cpu, 3), "git_status_wall_s": round(git.wall, 3),
+               "beyond_cpu_s": round(cost.cpu - git.cpu, 3), "goal_s": goal,
+               "ratio": round((cost.cpu - git.cpu) / goal, 2)}  # fmt: skip
+
+
 def main() -> None:
     """Run the benchmarks and print one JSON object a line."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("--sizes", default="5,50,500", help="sizes of the logs in MB")
+    parser.add_argument("--files", type=int, default=50_000, help="files of the large repository")
     parser.add_argument("--corpus", type=Path, default=Path("../shared/corpus"), help="real logs, when they are there")
     parser.add_argument("--folder", help="where to put the logs (needs the largest size of free space)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=arguments.folder) as place:
         folder = Path(place)
         (folder / "home").mkdir()
-        rows = [starts(folder), packets(folder, [int(size) for size in arguments.sizes.split(",")])]
+        rows = [
+            starts(folder),
+            large(folder, arguments.files),
+            packets(folder, [int(size) for size in arguments.sizes.split(",")]),
+        ]
         if arguments.corpus.is_dir():
             rows.append(real_packets(folder, arguments.corpus, 30))
         for row in chain.from_iterable(rows):

@@ -18,8 +18,10 @@ class Cost(NamedTuple):
     peak: float
 
 
-def run(argv: list[str], *, folder: Path | None = None, env: dict[str, str] | None = None) -> Cost:
-    """Run once. Raises `RuntimeError` with the child's last words when it fails."""
+def run(
+    argv: list[str], *, folder: Path | None = None, env: dict[str, str] | None = None, codes: tuple[int, ...] = (0,)
+) -> Cost:
+    """Run once. Raises `RuntimeError` with the child's last words when its exit code is none of `codes`."""
     started = time.perf_counter()
     child = subprocess.Popen(argv, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert child.stderr is not None
@@ -27,13 +29,20 @@ def run(argv: list[str], *, folder: Path | None = None, env: dict[str, str] | No
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     wall = time.perf_counter() - started
-    if child.returncode:
+    if child.returncode not in codes:
         raise RuntimeError(f"{argv[:4]} exited {child.returncode}: {words.decode(errors='replace')[-400:]}")
     scale = 1 << 20 if sys.platform == "darwin" else 1 << 10
     return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / scale)
 
 
-def best(argv: list[str], times: int, *, folder: Path | None = None, env: dict[str, str] | None = None) -> Cost:
+def best(
+    argv: list[str],
+    times: int,
+    *,
+    folder: Path | None = None,
+    env: dict[str, str] | None = None,
+    codes: tuple[int, ...] = (0,),
+) -> Cost:
     """Run several times; return the smallest of each figure (the machine's noise only adds)."""
-    costs = [run(argv, folder=folder, env=env) for _ in range(times)]
+    costs = [run(argv, folder=folder, env=env, codes=codes) for _ in range(times)]
     return Cost(min(c.cpu for c in costs), min(c.wall for c in costs), max(c.peak for c in costs))
