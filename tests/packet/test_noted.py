@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from passdown.model.evidence import Evidence, SessionUse
+from passdown.model.evidence import Commit, Evidence, SessionUse
 from passdown.model.identifier import content_id
 from passdown.model.moment import to_rfc3339
 from passdown.model.packet import Packet
@@ -143,3 +143,19 @@ def test_as_of_is_when_the_newest_step_was_noted(repository: Any) -> None:
     evidence = collect_evidence(snapshot(repository.root), load_workbench(repository.root, Config()))
     assert to_rfc3339(evidence.as_of) == to_rfc3339(at + 877)
     assert evidence.as_of is not None and evidence.as_of >= at, "what comes after the packet comes after the note"
+
+
+@pytest.mark.parametrize(
+    ("branch", "head", "counts"),
+    [("", "", True), ("main", "", True), ("feat", "f" * 40, True), ("main", "b" * 40, True), ("main", "c" * 40, True),
+     ("other", "f" * 40, False)],
+)  # fmt: skip
+def test_a_step_of_another_branch_is_not_this_works(
+    branch: str, head: str, counts: bool, make_evidence: MAKE, make_repository_facts: Any
+) -> None:
+    """A branch that was begun since, and an amended commit on the same one, hold the step still."""
+    commits = (Commit(id="c" * 40, subject="Work", at=T),)
+    facts = make_repository_facts(branch="feat", base="b" * 40, base_rule="merge_base", commits=commits)
+    bench = Workbench(notes=(step("Mend src/a.py", T + 1, branch=branch, head=head),))
+    packet = build_packet(make_evidence(repository=facts, workbench=bench, since=T))
+    assert (text_of(packet) == "Mend src/a.py") is counts

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from markdown_it import MarkdownIt
 from msgspec import structs
 
 from passdown.handoff.note import Setting, add_note, answer_question, pin_note, score_assumption, undo_note
@@ -232,3 +233,24 @@ def test_an_answer_settles_a_question_that_was_read_out_of_the_state(bench: Any)
     decided = found(packet, "decisions", f"D-{asked['id']}")
     assert decided is not None and decided["choice"].endswith("— use the shared key")
     assert len(packet["blockers"]) == 1, "whether it still blocks is for the state to say"
+
+
+def test_r44_a_row_written_by_hand_makes_no_heading_and_no_command(bench: Any) -> None:
+    bench.wrap()
+    headings = {line for line in bench.markdown().splitlines() if line.startswith("#")}
+    text = "ok\n# evil\n\n## Next step\n`rm -rf /` \x1b[31m \u202e <b>x</b> [l](http://evil.example)\n```\nsh"
+    rows = [
+        {"kind": kind, "text": f"{kind} {text}", "why": text, "check": text, "code": text, "by": text, "pinned": True, "id": text,
+         "at": text, "branch": text, "head": text, "severity": text, "score": text}
+        for kind in ("assumption", "risk", "attempt", "next")
+    ]  # fmt: skip
+    bench.put({"decisions.jsonl": rows})
+    packet = bench.wrap()
+    assert all(len(packet[name]) >= 1 for name in ("assumptions_to_validate", "open_risks", "failed_attempts"))
+    markdown = bench.markdown()
+    assert {line for line in markdown.splitlines() if line.startswith("#")} - headings <= {
+        f"## Changed files (base `{packet['git']['base'][:12]}`)"
+    }
+    tokens = [child.type for token in MarkdownIt("commonmark").parse(markdown) for child in token.children or []]
+    assert {"link_open", "image", "html_inline"}.isdisjoint(tokens)
+    assert "\x1b" not in markdown and "\u202e" not in markdown

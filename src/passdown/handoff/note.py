@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 from msgspec import Struct, field, structs
 
 from passdown.errors import NextActionError, UnsafeError, UsageError
+from passdown.handoff.note_anchor import head_of
 from passdown.handoff.note_author import Writer, writer_of
 from passdown.handoff.note_text import clean_row, one_clean, text_field, text_of
 from passdown.handoff.notebook import Notebook, redactor_for, writing
+from passdown.handoff.place import branch_on_shelf
 from passdown.model.finding import Finding
 from passdown.model.identifier import content_id, normalize_text
 from passdown.model.workbench import ClueRow, DecisionRow, NoteRow, QuestionRow
@@ -64,7 +66,7 @@ def add_note(folder: Path, row: AnyRow, setting: Setting) -> Noted:
         if isinstance(row, NoteRow) and row.kind == "next":
             _lint(redactor.text(row.text))
         row, findings = clean_row(row, redactor, book.root, folder)
-        row = _sign(row, writer, setting)
+        row = _sign(row, writer, setting, book.root)
         earlier = _same(book, row)
         masked = {kind: count for kind, count in redactor.counts.items() if count}
         if earlier is None:
@@ -96,10 +98,12 @@ def _id_of(row: AnyRow) -> str:
     return content_id(prefix, text_of(row))
 
 
-def _sign(row: _Row, writer: Writer, setting: Setting) -> _Row:
+def _sign(row: _Row, writer: Writer, setting: Setting, root: Path) -> _Row:
     changes: dict[str, Any] = {"by": writer.by}
     if isinstance(row, NoteRow):
         changes["at"] = setting.now
+        if row.kind == "next":
+            changes |= {"branch": branch_on_shelf(root) or "", "head": head_of(root)}
     if isinstance(row, QuestionRow):
         changes["asked_at"] = setting.now
     return structs.replace(row, **changes)
@@ -126,8 +130,8 @@ def _same(book: Notebook, row: AnyRow) -> AnyRow | None:
 
 
 _UNSAID = (
-    "id", "line", "by", "at", "asked_at", "state", "status", "withdrawn", "answer", "answered_by", "impact",
-    "authority",
+    "id", "line", "by", "at", "branch", "head", "asked_at", "state", "status", "withdrawn", "answer", "answered_by",
+    "impact", "authority",
 )  # fmt: skip
 """Fields that a repeated note does not change: who, when, how weighty, and what became of it."""
 
@@ -148,7 +152,7 @@ def _amend(book: Notebook, earlier: AnyRow, row: AnyRow, writer: Writer) -> Note
     elif earlier.by != "human" and row.by == "human":
         merged = structs.replace(merged, by="human")
     if isinstance(earlier, NoteRow) and isinstance(row, NoteRow) and row.kind == "next" and _is_new(book, earlier, row):
-        merged = structs.replace(merged, at=row.at, by=row.by)
+        merged = structs.replace(merged, at=row.at, by=row.by, branch=row.branch, head=row.head)
     if merged == earlier:
         return Noted(id=earlier.id, changed=False)
     _require_own(earlier, writer)
@@ -156,10 +160,11 @@ def _amend(book: Notebook, earlier: AnyRow, row: AnyRow, writer: Writer) -> Note
 
 
 def _is_new(book: Notebook, earlier: NoteRow, row: NoteRow) -> bool:
-    """Say whether a next step that is said again counts anew: another one came after it, or time passed."""
+    """Say whether a next step that is said again counts anew: another came after it, time passed, or HEAD moved."""
     steps = [step for step in book.workbench.notes if step.kind == "next" and not step.withdrawn]
     newest = max(steps, key=lambda step: (step.at or 0, step.line), default=earlier)
-    return newest.id != earlier.id or (row.at or 0) - (earlier.at or 0) > AGAIN
+    moved = (row.branch, row.head) != (earlier.branch, earlier.head)
+    return moved or newest.id != earlier.id or (row.at or 0) - (earlier.at or 0) > AGAIN
 
 
 def _write(book: Notebook, row: AnyRow, *remarks: str) -> Noted:

@@ -80,6 +80,11 @@ def _look(root: Path, path: str, line: int) -> str | None:
     return "" if line <= lines else f"has only {lines} lines"
 
 
+def head_of(root: Path) -> str:
+    """Return the commit that is checked out, empty when there is none yet."""
+    return _commit(root, "HEAD")
+
+
 def _commit(root: Path, text: str) -> str:
     code, output, _ = try_git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}")
     return output.decode("ascii", "replace").strip() if code == 0 else ""

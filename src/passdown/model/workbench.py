@@ -233,7 +233,7 @@ class NoteRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `check` is a command that would tell whether an assumption holds (never run), `code` and `severity` belong to a
     risk, `why` to an attempt, `score` (0 to 2) is a reviewer's word on an assumption, `at` says when it was noted
-    (milliseconds).
+    (milliseconds), and for a next step `branch` and `head` where.
     """
 
     id: str
@@ -249,6 +249,8 @@ class NoteRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     pinned: bool = False
     withdrawn: bool = False
     at: int | None = None
+    branch: str = ""
+    head: str = ""
     line: int = 0
 
 

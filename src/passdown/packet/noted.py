@@ -103,11 +103,11 @@ def _newest_step(context: Context) -> NoteRow | None:
 def is_over(context: Context, row: NoteRow) -> bool:
     """Say whether a noted next step belongs to earlier work: what comes after it was handed on already.
 
-    It does when it was noted before this work began, when the leading session began after it, or when the previous
-    packet handed it on and this work came after that packet.
+    It does when it was noted before this work began, when the leading session began after it, when the previous
+    packet handed it on and this work came after that packet, or when it was noted on a branch that is not this work's.
     """
     evidence = context.evidence
-    if _handed_on(context, row):
+    if _elsewhere(context, row) or _handed_on(context, row):
         return True
     if row.at is None:
         return False
@@ -117,6 +117,15 @@ def is_over(context: Context, row: NoteRow) -> bool:
     # Where git alone cannot say when the work began, the date of HEAD says nothing either.
     known = evidence.repository.base_rule != "head"
     return known and evidence.since is not None and row.at <= evidence.since
+
+
+def _elsewhere(context: Context, row: NoteRow) -> bool:
+    """Say whether a step was noted on another branch, at a commit that this work does not hold."""
+    repository = context.evidence.repository
+    if not row.branch or not row.head or row.branch in (repository.branch, context.mask(repository.branch or "")):
+        return False
+    heads = {repository.head, repository.effective_head, repository.base, *(c.id for c in repository.commits)}
+    return row.head not in heads
 
 
 def origin_of(action: NextAction) -> str:

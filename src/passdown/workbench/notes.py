@@ -14,7 +14,7 @@ from passdown.workbench import decisions
 from passdown.workbench.decisions import NOTED, decision_rows
 from passdown.workbench.document import Notes, quoted
 from passdown.workbench.entries import Entry, author_of, choice_of, entries_of
-from passdown.workbench.shapes import flag, integer, milliseconds, text_of
+from passdown.workbench.shapes import commit_of, flag, integer, milliseconds, text_of
 
 PREFIXES = {"assumption": "A-", "risk": "R-", "attempt": "F-", "next": "N-"}
 """How the ids of the kinds begin."""
@@ -55,6 +55,8 @@ def _row(entry: Entry, notes: Notes) -> NoteRow:
         pinned=bool(flag(record, "pinned", notes)),
         withdrawn=choice_of(entry, "state", ("made", "assumed", "withdrawn"), "decisions", notes) == "withdrawn",
         at=milliseconds(record.get("at")),
+        branch=text_of(record, "branch", notes),
+        head=commit_of(record, "head", notes),
         line=entry.line,
     )
 
