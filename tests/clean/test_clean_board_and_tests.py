@@ -96,6 +96,11 @@ def started(repo: Any) -> None:
     repo.commit("T-2: begin to document")
 
 
+def started_by_a_trailer(repo: Any) -> None:
+    repo.write("docs/limit.md", "x\n")
+    repo.commit("Begin to document\n\nThe first page only.\n\nTask: T-2")
+
+
 def blocked(repo: Any) -> None:
     board(repo, ("T-2", "blocked"))
 
@@ -126,6 +131,7 @@ ROWS = {
     "done and failed": (done_and_failed, "board.false_done", "block"),
     "done and stale": (done_and_stale, "board.false_done", "warn"),
     "verified and open": (verified_and_open, "board.stale_open", "block"),
+    "started by a trailer": (started_by_a_trailer, "board.started_unmarked", "warn"),
     "started": (started, "board.started_unmarked", "warn"),
     "blocked by nothing": (blocked, "board.blocked_unnamed", "warn"),
     "blocked by what is done": (blocker_done, "board.blocker_done", "warn"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -329,7 +330,7 @@ def stash_of_another_worktree(repo: Any) -> None:
     repo.git("-C", str(folder), "stash", "push", "-q")
 
 
-def submodule(repo: Any) -> Path:
+def submodule(repo: Any, path: str = "lib") -> Path:
     """A repository with a submodule whose remote is beside it."""
     library = repo.root.parent / "library"
     subprocess.run(["git", "init", "-q", "-b", "main", str(library)], check=True)
@@ -337,9 +338,9 @@ def submodule(repo: Any) -> Path:
     repo.git("-C", str(library), "add", "-A")
     repo.git("-C", str(library), "commit", "-q", "-m", "library")
     repo.git("-C", str(library), "config", "receive.denyCurrentBranch", "updateInstead")
-    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library), "lib")
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library), path)
     repo.commit("add library")
-    return repo.root / "lib"
+    return repo.root / path
 
 
 @situation("tree.submodule_moved", "block", where="lib")
@@ -352,6 +353,11 @@ def submodule_moved(repo: Any) -> None:
 @situation("tree.submodule_dirty", "block", where="lib")
 def submodule_dirty(repo: Any) -> None:
     (submodule(repo) / "l.c").write_text("int m;\n")
+
+
+@situation("tree.submodule_dirty", "block", where="my [lib] *")
+def submodule_of_an_odd_name(repo: Any) -> None:
+    (submodule(repo, "my [lib] *") / "l.c").write_text("int m;\n")
 
 
 @situation("tree.submodule_dirty", "block", where="lib")
@@ -412,6 +418,41 @@ def test_situation(name: str, repository: Any, judge: Any, findings: Any, printe
         assert mine[0].fix in printed(state, case.code)
         mend(repository.root, mine[0].fix)
         assert matching(findings(repository.root, **(case.options or {})), case) == []
+
+
+def test_stashes_are_mended_one_after_another(repository: Any, judge: Any, printed: Any, mend: Any) -> None:
+    source(repository)
+    for number in range(3):
+        stashed(repository, "-m", f"idea number {number} for the export limit", text=f"A = {number + 5}\n")
+    commands = printed(judge(repository.root, base="HEAD", portable=True), "stash.local_only")
+    assert len(commands) == 3
+    for command in commands:
+        mend(repository.root, command)
+    assert repository.git("stash", "list") == ""
+    texts = {repository.git("show", f"{name}:src/a.py") for name in repository.git("branch", "--format=%(refname:short)", "--list", "stash-*").split()}  # fmt: skip
+    assert texts == {"A = 5", "A = 6", "A = 7"}
+
+
+def test_a_stash_that_the_packet_does_not_name_is_named_by_a_note(
+    repository: Any, judge: Any, printed: Any, mend: Any
+) -> None:  # fmt: skip
+    source(repository)
+    for number in range(13):
+        stashed(repository, "-m", f"idea number {number} for the export limit", text=f"A = {number + 5}\n")
+    state = judge(repository.root, base="HEAD")
+    assert state.blocking == ("stash.unlisted",)
+    for command in printed(state, "stash.unlisted"):
+        mend(repository.root, command.replace("passdown ", f"{sys.executable} -m passdown ", 1))
+    assert "stash.unlisted" not in judge(repository.root, base="HEAD").blocking
+
+
+def test_untracked_files_of_a_stash_are_told(repository: Any, findings: Any) -> None:
+    source(repository)
+    repository.write("new.py", "A = 1\n")
+    stashed(repository, "-u")
+    assert ["untracked files included" in f.detail for f in findings(repository.root) if f.code == "stash.no_note"] == [
+        True
+    ]
 
 
 def test_a_clean_repository_is_clean(repository: Any, judge: Any) -> None:

@@ -231,10 +231,8 @@ def _idle(situation: Situation, task: Task) -> Iterator[Finding]:
 def _started(situation: Situation, task: Task) -> Iterator[Finding]:
     contracts: list[Any] = [situation.workbench.contract, *situation.workbench.closed_contracts]
     allowed = {path for c in contracts if c and c.task_id == task.id for path in c.allowed_files}
-    commits = [
-        commit.id[:12] for commit in situation.repository.commits
-        if _TELLING.fullmatch(task.id) and _names(commit.subject, task.id)
-    ]  # fmt: skip
+    telling = _TELLING.fullmatch(task.id)
+    commits = [this[:12] for this, message in situation.messages.items() if _names(message, task.id)] if telling else []
     touched = [change.path for change in situation.repository.changes if change.path in allowed]
     if commits or touched:
         yield Finding(

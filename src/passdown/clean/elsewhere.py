@@ -35,16 +35,10 @@ def stash_findings(situation: Situation) -> Iterator[Finding]:
             yield _stash(stash, "stash.unlisted", "block", "is not named in the packet", f"passdown note risk {note}")
         if stash.base and not repository.unborn and not is_ancestor(situation.root, stash.base):
             detail = "was made on a commit that is not in this branch's history"
-            yield _stash(
-                stash,
-                "stash.foreign_base",
-                "warn",
-                detail,
-                f"git stash branch {_name(stash)} {_selector(situation, stash)}",
-            )
+            fix = f"git stash branch {_name(stash)} {_entry(stash)}"
+            yield _stash(stash, "stash.foreign_base", "warn", detail, fix)
         if situation.severe:
-            entry = _selector(situation, stash)
-            fix = f"git branch {_name(stash)} {stash.id} && git stash drop -q {entry}"
+            fix = f"git branch {_name(stash)} {stash.id} && git stash drop -q {_entry(stash)}"
             yield _stash(stash, "stash.local_only", "block", "exists on this device alone", fix)
 
 
@@ -80,8 +74,9 @@ def _name(stash: Stash) -> str:
     return f"stash-{stash.id[:12]}"
 
 
-def _selector(situation: Situation, stash: Stash) -> str:
-    return f"'stash@{{{situation.repository.stashes.index(stash)}}}'"
+def _entry(stash: Stash) -> str:
+    # By its id: the numbers move with each command that drops one.
+    return f"\"$(git stash list --format='%gd %H' | sed -n 's/ {stash.id}$//p')\""
 
 
 def worktree_findings(situation: Situation) -> Iterator[Finding]:

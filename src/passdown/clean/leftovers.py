@@ -10,7 +10,7 @@ from passdown.clean.commented import commented_findings
 from passdown.clean.content import Sources
 from passdown.clean.debug import debug_findings
 from passdown.clean.languages import language_of
-from passdown.clean.mend import listed, quote_path
+from passdown.clean.mend import listed, quote_file, quote_path
 from passdown.clean.paths import is_exempt, is_fixture, is_temporary
 from passdown.clean.secrets import secret_findings
 from passdown.errors import FormatError
@@ -51,7 +51,7 @@ def leftover_findings(
 def _file(root: Path, change: Change, *, exempt: bool) -> Iterator[Finding]:
     path = change.path
     if is_temporary(path) and not exempt:
-        remove = f"rm -- {_plain(path)}" if change.untracked else f"git rm -q -f -- {quote_path(path)}"
+        remove = f"rm -- {quote_file(path)}" if change.untracked else f"git rm -q -f -- {quote_path(path)}"
         if not change.untracked and not change.uncommitted:
             remove += f" && git commit -q -m 'Remove a temporary file' -- {quote_path(path)}"
         what = "is new and named like something temporary"
@@ -67,11 +67,6 @@ def _file(root: Path, change: Change, *, exempt: bool) -> Iterator[Finding]:
         detail = f"{path} is a new binary of {size // 1_000_000} MB"
         fix = "keep it out of git, or use Git LFS"
         yield Finding(code="temp.large_blob", severity="warn", detail=detail, where=path, fix=fix)
-
-
-def _plain(path: str) -> str:
-    quoted = quote_path(path)
-    return quoted.replace(":(literal)", "", 1)
 
 
 def _size(root: Path, path: str) -> int:

@@ -30,6 +30,11 @@ def quote_path(path: str) -> str:
     return shlex.quote(text)
 
 
+def quote_file(path: str) -> str:
+    """Return a path quoted for a shell, as any program but git takes it."""
+    return quote_path(path).replace(":(literal)", "", 1)
+
+
 def _escaped(byte: int) -> str:
     plain = chr(byte)
     return plain if plain.isalnum() or plain in "/._-" else f"\\x{byte:02x}"

@@ -14,6 +14,7 @@ from passdown.model.evidence import Change, Evidence
 from passdown.model.packet import Packet
 from passdown.redact.scan import Redactor
 from passdown.repository.branches import Branch, read_branches
+from passdown.repository.commits import commit_messages
 from passdown.repository.locate import Layout, read_layout
 from passdown.repository.own import OwnPaths
 from passdown.repository.reflog import branch_born
@@ -65,6 +66,11 @@ class Situation:
     def submodules(self) -> frozenset[str]:
         """The paths of submodules."""
         return frozenset(submodule.path for submodule in self.repository.submodules)
+
+    @cached_property
+    def messages(self) -> dict[str, str]:
+        """The whole messages of the session's commits, by id."""
+        return commit_messages(self.root, self.repository.commits)
 
     @cached_property
     def branches(self) -> tuple[Branch, ...]:

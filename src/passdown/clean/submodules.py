@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from passdown.clean.languages import is_code
-from passdown.clean.mend import commit_command, listed, quote_path
+from passdown.clean.mend import commit_command, listed, quote_file, quote_path
 from passdown.clean.options import Situation
 from passdown.clean.paths import is_temporary
 from passdown.errors import GitError
@@ -51,7 +51,7 @@ def _inside(situation: Situation, path: str, folder: Path) -> Iterator[Finding]:
         found = look_inside(folder)
     except GitError as error:
         yield Finding(
-            code="tree.submodule_dirty", severity="block", where=path, fix=f"git -C {quote_path(path)} status",
+            code="tree.submodule_dirty", severity="block", where=path, fix=f"git -C {quote_file(path)} status",
             detail=f"the submodule {path} has uncommitted work, and git cannot read it: {error}"[:300],
         )  # fmt: skip
         return
@@ -59,7 +59,7 @@ def _inside(situation: Situation, path: str, folder: Path) -> Iterator[Finding]:
         yield Finding(
             code="tree.submodule_dirty", severity="block", where=path,
             detail=f"a {found.operation} is in progress in the submodule {path}",
-            fix=f"git -C {quote_path(path)} {found.operation} {'reset' if found.operation == 'bisect' else '--abort'}",
+            fix=f"git -C {quote_file(path)} {found.operation} {'reset' if found.operation == 'bisect' else '--abort'}",
         )  # fmt: skip
         return
     for severity, paths in _by_severity(found):
@@ -79,7 +79,7 @@ def _by_severity(found: Inside) -> Iterator[tuple[Severity, list[str]]]:
 
 
 def _dirty(situation: Situation, path: str, severity: Severity, what: str, names: str) -> Finding:
-    folder, message = quote_path(path), shlex.quote(situation.message("Keep the work"))
+    folder, message = quote_file(path), shlex.quote(situation.message("Keep the work"))
     return Finding(
         code="tree.submodule_dirty", severity=severity, where=path, detail=f"in the submodule {path} {what}",
         fix=f"git -C {folder} add -- {names} && git -C {folder} commit -q -m {message} -- {names}",
@@ -100,5 +100,5 @@ def _unpushed(situation: Situation, submodule: Submodule, folder: Path) -> Itera
     yield Finding(
         code="tree.submodule_unpushed", severity="block" if situation.severe else "warn", where=path,
         detail=f"the commit of the submodule {path} is on none of its remotes",
-        fix=f"git -C {quote_path(path)} push -q origin {shlex.quote(target)}",
+        fix=f"git -C {quote_file(path)} push -q origin {shlex.quote(target)}",
     )  # fmt: skip

@@ -40,6 +40,16 @@ def commits_since(
     return tuple(listed[:limit]), total
 
 
+def commit_messages(root: Path, commits: Sequence[Commit]) -> dict[str, str]:
+    """Return the whole message of each of these commits, by its id, at most 10,000 characters of each."""
+    ids = [commit.id for commit in commits[:KEPT]]
+    if not ids:
+        return {}
+    output = run_git(root, "log", "--no-walk", "-z", "--encoding=UTF-8", "--format=%H %B", *ids)
+    rows = (record.decode("utf-8", "replace").partition(" ") for record in output.split(b"\0") if record)
+    return {this: message[:10_000] for this, _, message in rows}
+
+
 def commit_trees(root: Path, commits: Iterable[str]) -> dict[str, str]:
     """Return the tree of each commit that exists here, by the id it was asked for with (full ids only)."""
     asked = [commit for commit in dict.fromkeys(commits) if _ID.fullmatch(commit)]
