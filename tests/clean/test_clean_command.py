@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema_rs
 import msgspec
 
-from passdown.clean.report import read_clean_state, summary_of
+from passdown.packet.seal import summary_of
 from passdown.model.clean import CleanState
 
 

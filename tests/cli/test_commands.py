@@ -55,7 +55,7 @@ def test_version_and_help(passdown: Any) -> None:
 def test_a_wrong_command_names_the_nearest(passdown: Any) -> None:
     done = passdown("wrp")
     assert done.returncode == 2
-    assert b"wrap" in done.stderr
+    assert b"wrap", "--interim" in done.stderr
     assert done.stdout == b""
 
 
@@ -162,7 +162,7 @@ def test_two_live_sessions_must_be_chosen_from(passdown: Any, repository: Any, c
     second = claude_session(repository.root, "bbbbbbbb-0000-4000-8000-000000000002")
     first.human("First task.")
     second.human("Second task.")
-    done = passdown("wrap", folder=repository.root)
+    done = passdown("wrap", "--interim", folder=repository.root)
     assert done.returncode == 7
     assert b"aaaaaaaa" in done.stderr
     assert b"bbbbbbbb" in done.stderr

@@ -306,3 +306,27 @@ def test_a_detached_head_a_linked_worktree_and_a_subfolder(patient: Patient, pas
     patient.repository.git("switch", "-q", "--detach")
     patient.repository.git("commit", "-q", "--allow-empty", "-m", "On no branch")
     assert "lost.unpushed" in patient.codes(portable=True)
+
+
+def test_a_partial_clone_that_cannot_be_copied_says_how_it_is_completed(patient: Patient) -> None:
+    patient.repository.write("src/app.py", "A = 7\n")
+    patient.repository.commit("Leave an older content behind")
+    patient.repository.git("push", "-q")
+    patient.repository.git("-C", "../remote.git", "config", "uploadpack.allowFilter", "true")
+    address = f"file://{patient.root.parent / 'remote.git'}"
+    patient.repository.git("clone", "-q", "--filter=blob:none", address, "../partial")
+    patient.root = patient.root.parent / "partial"
+    (lost,) = patient.doctor().lost
+    assert lost.code == "lost.not_ready"
+    patient.mend(lost)
+    assert patient.codes() == []
+
+
+def test_a_packet_of_another_branch_is_not_lost(patient: Patient, claude_session: Any, passdown: Any) -> None:
+    patient.repository.git("branch", "-q", "before")
+    claude_session(patient.root).human("Make the app count to three")
+    assert passdown("-C", str(patient.root), "wrap").returncode == 0
+    patient.repository.git("add", "-f", "outputs/handoff")
+    patient.repository.git("commit", "-q", "-m", "Hand over")
+    patient.repository.git("switch", "-q", "before")
+    assert "lost.mirror_only" not in patient.codes()

@@ -81,7 +81,7 @@ def packed(
     shutil.copytree(FIXTURES / request.param, repository.root, dirs_exist_ok=True)
     repository.write("app/signup.py", "x = 2\n")
     repository.commit("Check passwords")
-    assert passdown("wrap", folder=repository.root).returncode == 0
+    assert passdown("wrap", "--interim", folder=repository.root).returncode == 0
     ours = json.loads(passdown("export", "--lesson", folder=repository.root).stdout)
     packet = json.loads(passdown("show", "--json", folder=repository.root).stdout)
     return lesson_payload(repository.root, case), ours, packet, repository

@@ -37,11 +37,11 @@ def prepare(repository: Any, session: Any) -> None:
 
 def test_twice_writes_nothing(repository: Any, claude_session: Any, passdown: Any) -> None:
     prepare(repository, claude_session(repository.root))
-    assert passdown("-C", str(repository.root), "wrap").returncode == 0
+    assert passdown("-C", str(repository.root), "wrap", "--interim").returncode == 0
     before = contents(repository.root)
     assert len(before) == 3
     status = repository.git("status", "--porcelain")
-    again = passdown("-C", str(repository.root), "wrap", "--json")
+    again = passdown("-C", str(repository.root), "wrap", "--interim", "--json")
     assert json.loads(again.stdout)["changed"] == []
     assert contents(repository.root) == before
     assert repository.git("status", "--porcelain") == status
@@ -66,11 +66,11 @@ def test_place_zone_locale_and_seed_do_not_matter(repository: Any, claude_sessio
 
 def test_committing_the_packet_changes_nothing(repository: Any, claude_session: Any, passdown: Any) -> None:
     prepare(repository, claude_session(repository.root))
-    assert passdown("-C", str(repository.root), "wrap").returncode == 0
+    assert passdown("-C", str(repository.root), "wrap", "--interim").returncode == 0
     before = contents(repository.root)
     repository.git("add", "outputs")
     repository.git("commit", "-q", "-m", "Hand over", "--", "outputs")
-    again = passdown("-C", str(repository.root), "wrap", "--json")
+    again = passdown("-C", str(repository.root), "wrap", "--interim", "--json")
     assert json.loads(again.stdout)["changed"] == []
     assert contents(repository.root) == before
 
@@ -87,10 +87,10 @@ def test_a_copy_elsewhere_gives_the_same_bytes(repository: Any, passdown: Any, t
     subprocess.run(["git", "gc", "-q"], cwd=copy, check=True)
     old = os.umask(0o077)
     try:
-        second = passdown("-C", str(copy), "wrap", TZ="Asia/Kolkata").returncode
+        second = passdown("-C", str(copy), "wrap", "--interim", TZ="Asia/Kolkata").returncode
     finally:
         os.umask(old)
-    assert (passdown("-C", str(repository.root), "wrap").returncode, second) == (0, 0)
+    assert (passdown("-C", str(repository.root), "wrap", "--interim").returncode, second) == (0, 0)
     here, there = contents(repository.root), contents(copy)
     assert {name: data for name, (data, _) in here.items()} == {name: data for name, (data, _) in there.items()}
 
@@ -98,9 +98,9 @@ def test_a_copy_elsewhere_gives_the_same_bytes(repository: Any, passdown: Any, t
 def test_new_work_supersedes(repository: Any, claude_session: Any, passdown: Any) -> None:
     session = claude_session(repository.root)
     prepare(repository, session)
-    first = json.loads(passdown("-C", str(repository.root), "wrap", "--json").stdout)
+    first = json.loads(passdown("-C", str(repository.root), "wrap", "--interim", "--json").stdout)
     session.runs("pytest -q", "1 passed in 0.1s")
-    second = json.loads(passdown("-C", str(repository.root), "wrap", "--json").stdout)
+    second = json.loads(passdown("-C", str(repository.root), "wrap", "--interim", "--json").stdout)
     assert first["packet_id"] != second["packet_id"]
     packets = {
         packet["packet_id"]: packet
@@ -112,7 +112,7 @@ def test_new_work_supersedes(repository: Any, claude_session: Any, passdown: Any
     assert packets[second["packet_id"]]["failed_attempts"][0]["resolved"] is True
     shown = json.loads(passdown("-C", str(repository.root), "show", "--json").stdout)
     assert shown["packet_id"] == second["packet_id"]
-    assert json.loads(passdown("-C", str(repository.root), "wrap", "--json").stdout)["changed"] == []
+    assert json.loads(passdown("-C", str(repository.root), "wrap", "--interim", "--json").stdout)["changed"] == []
 
 
 def test_the_library_gives_the_same_bytes(repository: Any, claude_session: Any, passdown: Any) -> None:
@@ -129,14 +129,14 @@ def test_the_library_gives_the_same_bytes(repository: Any, claude_session: Any, 
         [sys.executable, "-c", code, str(repository.root)], env=environment, capture_output=True, check=True
     )
     library = json.loads(done.stdout)
-    report = json.loads(passdown("-C", str(repository.root), "wrap", "--json").stdout)
+    report = json.loads(passdown("-C", str(repository.root), "wrap", "--interim", "--json").stdout)
     assert (repository.root / report["paths"][0]).read_text("utf-8") == library["markdown"]
     assert (repository.root / report["paths"][1]).read_text("utf-8") == library["json"]
 
 
 def test_vendor_folders_deleted(repository: Any, claude_session: Any, passdown: Any, isolated_home: Path) -> None:
     prepare(repository, claude_session(repository.root))
-    passdown("-C", str(repository.root), "wrap")
+    passdown("-C", str(repository.root), "wrap", "--interim")
     markdown = passdown("-C", str(repository.root), "show").stdout
     shutil.rmtree(isolated_home / ".claude")
     assert passdown("-C", str(repository.root), "show").stdout == markdown

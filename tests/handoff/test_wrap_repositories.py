@@ -19,7 +19,7 @@ def wrap(passdown: Any) -> Wrap:
     """Wrap a folder with the real command and return handoff.json; the Markdown must be its rendering."""
 
     def run(folder: Path, *arguments: str) -> dict[str, Any]:
-        done = passdown("-C", str(folder), "wrap", "--json", *arguments)
+        done = passdown("-C", str(folder), "wrap", "--interim", "--json", *arguments)
         assert done.returncode == 0, done.stderr.decode()
         report = json.loads(done.stdout)
         top = Path(subprocess.run(["git", "rev-parse", "--show-toplevel"], cwd=folder, capture_output=True, check=True,
@@ -215,7 +215,7 @@ def test_five_thousand_files(repository: Any, claude_session: Any, wrap: Wrap) -
 
 
 def test_outside_a_repository(passdown: Any, tmp_path: Path) -> None:
-    done = passdown("-C", str(tmp_path), "wrap")
+    done = passdown("-C", str(tmp_path), "wrap", "--interim")
     assert done.returncode == 4
     assert b"git init" in done.stderr
     assert done.stdout == b""

@@ -115,7 +115,7 @@ class Bench:
 
     def wrap(self, *words: str, **env: str) -> dict[str, Any]:
         """Wrap, and return handoff.json."""
-        report = json.loads(self.passdown("wrap", "--json", *words, **env))
+        report = json.loads(self.passdown("wrap", "--interim", "--json", *words, **env))
         packet: dict[str, Any] = json.loads((self.root / report["paths"][1]).read_text("utf-8"))
         assert packet["packet_id"] == report["packet_id"]
         return packet

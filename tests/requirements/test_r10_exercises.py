@@ -231,8 +231,8 @@ def test_r10_questions(name: str, bench: Any) -> None:
 
 def test_r10_a_next_action_that_waits_names_its_question(bench: Any) -> None:
     bench.put({"questions.jsonl": [ask(blocks=["next_action"])]})
-    bench.passdown("wrap", "--next", "Mend src/limits.py", code=5)
-    bench.passdown("wrap", "--next", "Get the answer to Q-1, then mend src/limits.py")
+    bench.passdown("wrap", "--interim", "--next", "Mend src/limits.py", code=5)
+    bench.passdown("wrap", "--interim", "--next", "Get the answer to Q-1, then mend src/limits.py")
 
 
 def test_r10_question_sources_and_cap(bench: Any) -> None:

@@ -57,7 +57,7 @@ def stages(bench: Any, claude_session: Any, tmp_path: Path) -> tuple[Path, Path,
     session.branch = "feat/export-limit"
     session.human("Limit the exports.")
     session.runs("pytest -q", "1 failed", 1)
-    words = ["wrap", "--session", str(session.path)]
+    words = ["wrap", "--interim", "--session", str(session.path)]
     bench.passdown(*words)
     bench.repository.write("src/new.py", "x = 1\n")
     session.runs("pytest -q", "1 passed")
@@ -113,13 +113,15 @@ def test_r21_killed_at_every_step(stages: Any, isolated_home: Path, tmp_path: Pa
 
 def test_r21_the_first_wrap_killed_at_every_step(bench: Any, isolated_home: Path, tmp_path: Path) -> None:
     whole = shutil.copytree(bench.root, tmp_path / "whole", symlinks=True)
-    [(status, steps)] = run_killed(isolated_home, [(["-C", str(whole), "wrap"], 0)])
+    [(status, steps)] = run_killed(isolated_home, [(["-C", str(whole), "wrap", "--interim"], 0)])
     assert status == 0
     copies = [shutil.copytree(bench.root, tmp_path / f"copy{step}", symlinks=True) for step in range(1, steps + 1)]
-    run_killed(isolated_home, [(["-C", str(copy), "wrap"], step) for step, copy in enumerate(copies, start=1)])
+    run_killed(
+        isolated_home, [(["-C", str(copy), "wrap", "--interim"], step) for step, copy in enumerate(copies, start=1)]
+    )
     for copy in copies:
         check_whole(copy, own(bench.root), own(whole))
-    healed = run_killed(isolated_home, [(["-C", str(copy), "wrap"], 0) for copy in copies])
+    healed = run_killed(isolated_home, [(["-C", str(copy), "wrap", "--interim"], 0) for copy in copies])
     assert {status for status, _ in healed} == {0}
     assert all(own(copy) == own(whole) for copy in copies)
     for copy in copies:
@@ -144,7 +146,7 @@ def test_r21_markdown_is_derived_again(bench: Any) -> None:
             spoil(victim)
             os.utime(path)
             assert bench.passdown("show").encode() == text, "JSON wins"
-            changed = json.loads(bench.passdown("wrap", "--json"))["changed"]
+            changed = json.loads(bench.passdown("wrap", "--interim", "--json"))["changed"]
             assert changed == [victim.relative_to(bench.root).as_posix()]
             assert (markdown.read_bytes(), mirror.read_bytes(), path.read_bytes()) == (text, text, data)
     assert bench.wrap() == packet
@@ -154,16 +156,16 @@ def test_r21_a_file_that_is_no_packet_is_never_written_over(bench: Any) -> None:
     bench.put({"passdown.toml": 'session-id = "mine"\n'})
     place = bench.root / "outputs/handoff/mine/handoff.json"
     bench.put({"outputs/handoff/mine/handoff.json": '{"schema_version": 9, "kept": true'})
-    report = json.loads(bench.passdown("wrap", "--json"))
+    report = json.loads(bench.passdown("wrap", "--interim", "--json"))
     assert place.read_text() == '{"schema_version": 9, "kept": true'
     assert report["paths"][1] == "outputs/handoff/mine-2/handoff.json"
-    assert json.loads(bench.passdown("wrap", "--json"))["changed"] == []
+    assert json.loads(bench.passdown("wrap", "--interim", "--json"))["changed"] == []
 
 
 @pytest.mark.parametrize("words", [["--topic", "rate limit!"], ["--topic", "限流"], []])
 def test_r21_twice_writes_nothing_for_any_topic(words: list[str], bench: Any) -> None:
-    first = json.loads(bench.passdown("wrap", "--json", *words))
-    second = json.loads(bench.passdown("wrap", "--json", *words))
+    first = json.loads(bench.passdown("wrap", "--interim", "--json", *words))
+    second = json.loads(bench.passdown("wrap", "--interim", "--json", *words))
     assert first["changed"]
     assert (second["changed"], second["packet_id"]) == ([], first["packet_id"])
 
@@ -174,11 +176,11 @@ def test_r21_twice_writes_nothing_for_any_topic(words: list[str], bench: Any) ->
 def test_r21_twice_writes_nothing_for_any_branch(branch: str, bench: Any) -> None:
     bench.repository.git("switch", "-q", "-c", branch)
     bench.wrap()
-    assert json.loads(bench.passdown("wrap", "--json"))["changed"] == []
+    assert json.loads(bench.passdown("wrap", "--interim", "--json"))["changed"] == []
     assert bench.passdown("show").startswith("# Handoff")
 
 
 def test_r21_twice_writes_nothing_over_a_whole_workbench(full: Any) -> None:
     packet = full.wrap()
-    assert json.loads(full.passdown("wrap", "--json"))["changed"] == []
+    assert json.loads(full.passdown("wrap", "--interim", "--json"))["changed"] == []
     assert full.wrap() == packet

@@ -117,7 +117,7 @@ def test_r43_no_secret_leaves(name: str, make_bench: Any, claude_session: Any, w
         bench.repository.write(f"src/{secret}.py", "x = 1\n")
     env = {"DEPLOY_PASSWORD": KNOWN}
     outputs = []
-    for words in (["wrap"], ["wrap"], ["wrap", "--json"], ["wrap", "--dry-run", "--json"], ["wrap", "--dry-run"], ["show"], ["show", "--json"],
+    for words in (["wrap", "--interim"], ["wrap", "--interim"], ["wrap", "--interim", "--json"], ["wrap", "--dry-run", "--json"], ["wrap", "--dry-run"], ["show"], ["show", "--json"],
                   ["export", "--lesson"], ["wrap", "--dry-run", "--next", f"continue {secret}"[:290]], ["show", "--clue", "K-1"]):  # fmt: skip
         done = bench.run("-C", str(bench.root), *words, **env)
         assert done.returncode in ((0, 5) if "--next" in words else (0,)), (words, done.stderr)

@@ -22,7 +22,7 @@ def test_r45_what_nobody_checked_is_said(bench: Any, claude_session: Any) -> Non
     session.human("Limit the exports.")
     session.edits("src/limits.py")
     packet = bench.wrap()
-    unknown = {"tests.not_run", "clean_state.not_checked", "review.absent", "verification.absent", "outcome.unknown"}
+    unknown = {"tests.not_run", "review.absent", "verification.absent", "outcome.unknown"}
     assert unknown <= set(packet["unknowns"])
     assert (packet["outcome"], packet["tests"].get("state", "not_run")) == ("unknown", "not_run")
     assert packet["verdict_pointer"] == {"verification": None, "review": None, "clean_state": None}
@@ -99,7 +99,7 @@ BROKEN: dict[str, tuple[str, Any, str]] = {
 def test_r46_broken_artifacts_are_named(name: str, bench: Any) -> None:
     path, content, code = BROKEN[name]
     bench.put({path: content})
-    done = bench.run("-C", str(bench.root), "wrap", "--json")
+    done = bench.run("-C", str(bench.root), "wrap", "--interim", "--json")
     assert done.returncode == 0, done.stderr
     assert b"Traceback" not in done.stderr
     packet = json.loads(next(bench.root.glob("outputs/handoff/*/handoff.json")).read_text("utf-8"))
@@ -176,7 +176,7 @@ def test_r46_a_packet_that_cannot_be_read_is_named_and_kept(bench: Any) -> None:
     bench.wrap()
     broken = bench.root / "outputs/handoff/older/handoff.json"
     bench.put({"outputs/handoff/older/handoff.json": '{"packet_id": "x"'})
-    done = bench.run("-C", str(bench.root), "wrap")
+    done = bench.run("-C", str(bench.root), "wrap", "--interim")
     assert done.returncode == 0
     assert b"packet.unreadable" in done.stderr
     assert b"older/handoff.json" in done.stderr
@@ -185,7 +185,7 @@ def test_r46_a_packet_that_cannot_be_read_is_named_and_kept(bench: Any) -> None:
 
 def test_r46_a_folder_that_may_not_be_written(bench: Any) -> None:
     bench.put({"outputs/handoff": "a file where the folder belongs\n"})
-    done = bench.run("-C", str(bench.root), "wrap")
+    done = bench.run("-C", str(bench.root), "wrap", "--interim")
     assert done.returncode in (1, 8)
     assert b"Traceback" not in done.stderr
     assert b"outputs/handoff" in done.stderr

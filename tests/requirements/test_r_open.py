@@ -108,7 +108,9 @@ def test_r33_nothing_of_a_vendor_is_required(bench: Any, claude_session: Any, pa
     path.write_text(text)
     for words in (["show"], ["show", "--json"], ["export", "--lesson"], ["show", str(path)]):
         assert bench.passdown(*words)
-    assert json.loads(bench.passdown("wrap", "--json"))["changed"] == [], "nothing but the vendor's part is gone"
+    assert json.loads(bench.passdown("wrap", "--interim", "--json"))["changed"] == [], (
+        "nothing but the vendor's part is gone"
+    )
 
 
 def test_r34_readable_with_cat(full: Any, claude_session: Any) -> None:
@@ -177,7 +179,7 @@ def test_r38_a_later_packet_that_says_the_same_is_left_alone(bench: Any) -> None
     path = next(bench.root.glob("outputs/handoff/*/handoff.json"))
     data = (json.dumps(packet | {"a_later_field": 1}, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
     path.write_bytes(data)
-    assert json.loads(bench.passdown("wrap", "--json"))["changed"] == []
+    assert json.loads(bench.passdown("wrap", "--interim", "--json"))["changed"] == []
     assert path.read_bytes() == data
 
 
@@ -188,7 +190,7 @@ def test_r38_another_major_version_stops_the_reader(change: dict[str, Any], benc
     path = next(bench.root.glob("outputs/handoff/*/handoff.json"))
     path.write_text(json.dumps(packet))
     before = path.read_bytes()
-    for words in (["show"], ["show", str(path)], ["export", "--lesson"], ["wrap"]):
+    for words in (["show"], ["show", str(path)], ["export", "--lesson"], ["wrap", "--interim"]):
         done = bench.run("-C", str(bench.root), *words)
         assert (done.returncode, done.stdout) == (4, b""), words
         assert b"version" in done.stderr

@@ -9,6 +9,7 @@ from passdown.model.packet import Packet
 from passdown.packet import sections
 from passdown.packet.escape import code
 from passdown.packet.headings import words
+from passdown.packet.receipts import receipts
 from passdown.packet.sections import Room
 from passdown.packet.tokens import estimate_tokens
 
@@ -34,7 +35,7 @@ _ORDER: tuple[tuple[str, _Section, bool], ...] = (
     ("clues", sections.clues, False),
     ("summaries", sections.summaries, False),
     ("local", sections.local_only, False),
-    ("receipts", sections.receipts, True),
+    ("receipts", receipts, True),
 )
 """Sections in order, and whether an empty one is said to be empty rather than left away."""
 

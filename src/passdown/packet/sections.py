@@ -10,6 +10,7 @@ from msgspec import Struct
 from passdown.model.packet import Packet
 from passdown.packet.caps import keep
 from passdown.packet.escape import code, fenced, inline
+from passdown.packet.noted import origin_of
 from passdown.packet.vague import sets_a_rule
 
 _ENDED = {
@@ -72,10 +73,7 @@ def title(packet: Packet, room: Room, word: str) -> list[str]:
 def next_step(packet: Packet, room: Room) -> list[str]:
     """Return the one next step, how it is known, what waits for a person, and what to settle first."""
     action = packet.next_action
-    rule = action.source.removeprefix("derived:")
-    source = rule.replace("_", " ") if rule != action.source else action.source
-    source = f"noted by {'the ' + action.by if action.by else 'somebody'}" if source.startswith("note:") else source
-    known = basis(action.basis, source)
+    known = basis(action.basis, origin_of(action))
     command = (
         f" · {code(action.command, max(room.path, 60))}" if action.command and action.command not in action.text else ""
     )
@@ -360,42 +358,4 @@ def local_only(packet: Packet, room: Room) -> list[str]:
     for tree in local.worktrees[:3]:
         dirty = {True: ", dirty", False: "", None: ", not read"}[tree.dirty]
         lines.append(f"- worktree {code(tree.name, room.path)} on {code(tree.branch, room.path) or 'no branch'}{dirty}")
-    return lines
-
-
-def receipts(packet: Packet, room: Room) -> list[str]:
-    """Return the reports leaned on, what is not known, and what was left out or masked."""
-    pointer = packet.verdict_pointer
-    parts = []
-    for name, receipt in (("verification", pointer.verification), ("review", pointer.review)):
-        if receipt is None:
-            parts.append(f"{name}: none")
-            continue
-        verdict = receipt.verdict or {True: "passed", False: "failed", None: "no verdict"}[receipt.passed]
-        where = code(receipt.path, room.path) if receipt.path else name
-        parts.append(f"{name}: {where} ({inline(verdict, 20)}{', **stale**' if receipt.stale else ''})")
-    state = packet.clean_state
-    blocking = ", ".join(code(name, room.least(80)) for name in state.blocking[:5])
-    parts.append(f"clean state: {blocking or '0 blocking'}" if state.checked else "clean state: not checked")
-    lines = [" · ".join(parts)]
-    lines += [
-        f"Let pass ({inline(o.by or 'a person', room.least(80))}): {code(o.code, room.least(80))} "
-        f"({inline(o.reason, room.chars)})"
-        for o in packet.overrides[: room.items]
-    ]
-    if packet.unknowns:
-        lines.append(
-            f"Not known: {', '.join(inline(name, room.least(40)) for name in packet.unknowns[: room.items + 4])}"
-        )
-    if packet.omitted:
-        counts = ", ".join(
-            f"{inline(name, room.least(40))} {count}"
-            for name, count in sorted(packet.omitted.items())[: room.items + 4]
-        )
-        lines.append(f"Left out: {counts}")
-    if packet.redactions:
-        masked = ", ".join(
-            f"{inline(kind, room.least(40))} {count}" for kind, count in sorted(packet.redactions.items())[:6]
-        )
-        lines.append(f"Secrets masked: {masked}")
     return lines
