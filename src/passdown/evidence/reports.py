@@ -40,7 +40,7 @@ _FAILING: tuple[tuple[tuple[str, ...], str], ...] = (
     (("(Failed)", "(Timeout)", "(SEGFAULT)", "(Not Run)"),
      r"^\s*\d+ - (\S+) \((?:Failed|Timeout|SEGFAULT|Not Run)\)"),  # ctest
     ((" »", " expected", " Expected"),
-     r"^(?:\[ERROR\]\s+)?([\w.$]+[.:]\w+)(?::\d+)? (?:»|expected|Expected)"),  # surefire
+     r"^(?:\[ERROR\]\s+)?([\w.$]+[.:](?!\d)\w+)(?::\d+)? (?:»|expected|Expected)"),  # surefire
     ((" FAILED",), r"^(\w\S* > \S.*) FAILED$"),  # gradle
     (("Failed ",), r"^\s*Failed ([\w.`()<>+]+) \["),  # dotnet
 )  # fmt: skip
