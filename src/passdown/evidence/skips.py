@@ -9,7 +9,7 @@ MAX_READ = 20_000
 
 _COUNT = lazy_pattern(
     r"\b(\d+) (?:tests? )?(?:skipped|ignored|pending|todo|disabled|excluded)\b"
-    r"|\b(?:[Ss]kipped|Ignored|todo)\b[:= ] ?(\d+)\b"
+    r"|\b(?:[Ss]kipped|Ignored|todo)\b[:= ] {0,12}(\d+)\b"
 )
 _PYTEST = lazy_pattern(r"(?m)^=*\s*(?:\d+ [a-z]+(?:, )?)+ in [\d.]+s?.*$")
 
