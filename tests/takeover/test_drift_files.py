@@ -167,6 +167,75 @@ def no_record(p: Any) -> None:
     (p.root / "feedback_record.jsonl").unlink()
 
 
+def file_emptied(p: Any) -> None:
+    p.write("src/new.py", "")
+
+
+def file_to_pipe(p: Any) -> None:
+    (p.root / "src/new.py").unlink()
+    os.mkfifo(p.root / "src/new.py")
+
+
+def file_to_repository(p: Any) -> None:
+    (p.root / "src/new.py").unlink()
+    (p.root / "src/new.py").mkdir()
+    p.git("init", "-q", folder=p.root / "src/new.py")
+
+
+def sparse_checkout(p: Any) -> None:
+    p.git("update-index", "-q", "--refresh")
+    p.git("sparse-checkout", "set", "tests", "outputs")
+    assert not (p.root / "src").exists()
+
+
+def back_but_sparse(p: Any) -> None:
+    deleted_comes_back(p)
+    p.git("commit", "-q", "-m", "Bring c back")
+    sparse_checkout(p)
+
+
+def attributes_for_line_ends(p: Any) -> None:
+    """New attributes: the same content counts as the same, whatever its line ends are on disk."""
+    p.write(".gitattributes", "*.py text eol=crlf\n")
+    p.write("src/new.py", "LIMIT = 10\r\n")
+
+
+def filter_of_the_reader(p: Any) -> None:
+    """A filter of the reader's own that makes any content what it was: to git it is unchanged, and git is believed."""
+    p.git("config", "filter.lie.clean", "printf 'LIMIT = 10\\n'")
+    p.write(".gitattributes", "src/new.py filter=lie\n")
+    p.write("src/new.py", "LIMIT = 99\n")
+
+
+def index_thrown_away(p: Any) -> None:
+    (p.root / ".git/index").unlink()
+
+
+def only_in_the_index(p: Any) -> None:
+    """The content was staged, and then gone from the disk."""
+    p.git("add", "src/draft.py")
+    (p.root / "src/draft.py").unlink()
+
+
+def swapped(p: Any) -> None:
+    one, two = (p.root / name for name in ("src/new.py", "src/b.py"))
+    first, second = one.read_bytes(), two.read_bytes()
+    one.write_bytes(second)
+    two.write_bytes(first)
+
+
+def stash_cleared_and_made_anew(p: Any) -> None:
+    p.git("stash", "clear")
+    p.write("src/a.py", "import redis\n")
+    p.git("stash", "push", "-q", "-m", "redis spike, keep until it is decided", "--", "src/a.py")
+
+
+def stash_branch(p: Any) -> None:
+    p.git("stash", "push", "-q", "-u", "-m", "dirt of the moment")
+    p.git("stash", "drop", "-q", "stash@{1}")
+    p.git("stash", "pop", "-q")
+
+
 CASES: dict[str, tuple[Any, ...]] = {
     "the dirt discarded": (discard_the_dirt, "ready_with_drift", {"src/b.py": ("contradicted", "reverted"), "src/draft.py": GONE}),
     "git clean": (clean_untracked, "ready_with_drift", {"src/draft.py": GONE, "src/b.py": SAME}),
@@ -194,6 +263,18 @@ CASES: dict[str, tuple[Any, ...]] = {
     "stash popped": (stash_pop, "ready_with_drift", {}),
     "stash dropped": (stash_drop, "ready_with_drift", {}),
     "one more stash": (stash_another, "ready_with_drift", {"src/b.py": ("contradicted", "reverted")}),
+    "file emptied": (file_emptied, "ready_with_drift", {"src/new.py": EDITED}),
+    "file became a pipe": (file_to_pipe, "ready_with_drift", {"src/new.py": ("cannot_tell", "unknown")}),
+    "file became a repository": (file_to_repository, "ready_with_drift", {"src/new.py": ("cannot_tell", "unknown")}),
+    "sparse checkout": (sparse_checkout, "ready", {"src/new.py": ("cannot_tell", "unknown"), "tests/test_a.py": SAME}, "clean"),
+    "back, but not checked out": (back_but_sparse, "ready_with_drift", {"src/c.py": ("drifted", "appeared")}, "clean"),
+    "attributes for line ends": (attributes_for_line_ends, "ready_with_drift", {"src/new.py": SAME}),
+    "a filter of the reader": (filter_of_the_reader, "ready_with_drift", {"src/new.py": SAME}),
+    "index thrown away": (index_thrown_away, "ready_with_drift", {"src/new.py": SAME, "src/draft.py": SAME}),
+    "only in the index": (only_in_the_index, "ready_with_drift", {"src/draft.py": GONE}),
+    "two files swapped": (swapped, "ready_with_drift", {"src/new.py": EDITED, "src/b.py": EDITED}),
+    "stashes made anew": (stash_cleared_and_made_anew, "ready_with_drift", {}),
+    "one stash of two dropped": (stash_branch, "ready_with_drift", {"src/b.py": SAME}),
     "board edited": (edit_contract, "ready_with_drift", {"feature_list.json": EDITED}),
     "router deleted": (delete_router, "stale", {"AGENTS.md": GONE}),
     "router became a link outside": (router_to_outside, "ready_with_drift", {"AGENTS.md": ("cannot_tell", "unknown")}),

@@ -185,6 +185,84 @@ def graft_elsewhere(p: Any) -> None:
     p.git("replace", "HEAD", "main")
 
 
+def fixup_and_autosquash(p: Any) -> None:
+    p.git("stash", "push", "-q", "-u", "-m", "dirt of the moment")
+    p.write("src/new.py", "LIMIT = 12\n")
+    p.git("commit", "-q", "-a", "--fixup", "HEAD~1")
+    p.git("-c", "sequence.editor=true", "rebase", "-q", "-i", "--autosquash", "main")
+    p.git("stash", "pop", "-q")
+
+
+def reset_the_author(p: Any) -> None:
+    p.git("commit", "-q", "--amend", "--no-edit", "--reset-author", "--date=2030-01-01T00:00:00Z")
+
+
+def reset_mixed_and_commit_anew(p: Any) -> None:
+    p.git("reset", "-q", "HEAD~1")
+    p.git("add", "-A", "--", "src/c.py", "tests")
+    p.git("commit", "-q", "-m", "Say it otherwise")
+
+
+def point_the_branch_elsewhere(p: Any) -> None:
+    p.git("update-ref", "refs/heads/feat/limit", "main")
+
+
+def empty_commit(p: Any) -> None:
+    p.git("commit", "-q", "--allow-empty", "-m", "Nothing")
+
+
+def clash(p: Any) -> str:
+    p.commit("Finish b", "src")
+    p.git("switch", "-q", "main")
+    p.write("src/a.py", "def a():\n    return 9\n")
+    commit: str = p.commit("Clash", "src/a.py")
+    p.git("switch", "-q", "feat/limit")
+    return commit
+
+
+def cherry_pick_in_progress(p: Any) -> None:
+    p.git("cherry-pick", clash(p), check=False)
+
+
+def revert_in_progress(p: Any) -> None:
+    p.commit("Finish b", "src")
+    p.write("src/a.py", "def a():\n    return 7\n")
+    p.git("commit", "-q", "-m", "Change a again", "--", "src/a.py")
+    p.git("revert", "--no-edit", "HEAD~3", check=False)
+
+
+def a_tag_of_the_same_name(p: Any) -> None:
+    p.git("tag", "feat/limit", "main")
+    p.git("tag", "HEAD", "main")
+
+
+def a_branch_called_head(p: Any) -> None:
+    p.git("update-ref", "refs/heads/HEAD", "main")
+
+
+def upstream_deleted(p: Any) -> None:
+    p.git("push", "-q", "origin", "--delete", "feat/limit")
+    p.git("fetch", "-q", "--prune")
+
+
+def remote_removed(p: Any) -> None:
+    p.git("remote", "remove", "origin")
+
+
+def switched_away_and_back(p: Any) -> None:
+    p.git("stash", "push", "-q", "-u", "-m", "dirt of the moment")
+    p.git("switch", "-q", "main")
+    p.git("switch", "-q", "feat/limit")
+    p.git("stash", "pop", "-q")
+
+
+def ours_merged_over_it(p: Any) -> None:
+    """The other branch is merged, and all its changes are thrown away."""
+    p.git("branch", "other", "main")
+    p.git("merge", "-q", "-s", "ours", "--no-edit", "--no-ff", "--allow-unrelated-histories", p.git(
+        "commit-tree", "-p", "main", "-m", "Elsewhere", "main^{tree}"))  # fmt: skip
+
+
 CASES: dict[str, tuple[Any, ...]] = {
     "nothing": (nothing, "ready", {"src/a.py": SAME, HEAD: SAME, "src/c.py": SAME}),
     "nothing, clean": (nothing, "ready", {"src/a.py": SAME, HEAD: SAME}, "clean"),
@@ -213,6 +291,19 @@ CASES: dict[str, tuple[Any, ...]] = {
     "gc": (gc, "ready", {HEAD: SAME}),
     "force-pushed over": (force_push_under_it, "stale", {HEAD: ("contradicted", "lost")}, "clean"),
     "behind the remote": (behind_the_remote, "ready", {HEAD: SAME}, "clean"),
+    "fixup and autosquash": (fixup_and_autosquash, "ready_with_drift", {HEAD: ("drifted", "rewritten"), "src/new.py": EDITED}),
+    "author and date reset": (reset_the_author, "ready_with_drift", {HEAD: ("drifted", "rewritten"), "src/new.py": SAME}),
+    "reset and committed anew": (reset_mixed_and_commit_anew, "ready_with_drift", {HEAD: ("drifted", "rewritten"), "src/c.py": SAME}),
+    "the branch pointed elsewhere": (point_the_branch_elsewhere, "stale", {HEAD: ("contradicted", "lost"), "src/new.py": SAME}),
+    "an empty commit": (empty_commit, "ready_with_drift", {HEAD: ("drifted", "advanced"), "src/a.py": SAME}),
+    "cherry-pick in progress": (cherry_pick_in_progress, "ready_with_drift", {"src/a.py": EDITED, HEAD: ("drifted", "advanced")}),
+    "revert in progress": (revert_in_progress, "ready_with_drift", {HEAD: ("drifted", "advanced"), "src/a.py": EDITED}),
+    "a tag of the same name": (a_tag_of_the_same_name, "ready", {HEAD: SAME, "src/a.py": SAME}),
+    "a branch called HEAD": (a_branch_called_head, "ready", {HEAD: SAME, "src/a.py": SAME}),
+    "upstream deleted": (upstream_deleted, "ready", {HEAD: SAME}),
+    "remote removed": (remote_removed, "ready", {HEAD: SAME}),
+    "away and back": (switched_away_and_back, "ready", {HEAD: SAME, "src/b.py": SAME, "src/draft.py": SAME}),
+    "merged with ours": (ours_merged_over_it, "ready_with_drift", {HEAD: ("drifted", "advanced"), "src/a.py": SAME}),
     "a replace ref": (graft_elsewhere, "ready", {HEAD: SAME}),
 }  # fmt: skip
 

@@ -210,6 +210,46 @@ def test_submodule_moved(copy_of: Any) -> None:
     assert place.false_holds(taken) == []
 
 
+def test_submodule_at_another_path(copy_of: Any) -> None:
+    place = copy_of("clean")
+    with_submodule(place)
+    place.git("mv", "vendor/library", "vendor/lib")
+    place.git("commit", "-q", "-m", "Rename the library")
+    taken = place.take()
+    assert place.verdict(taken, "vendor/library").state in ("drifted", "contradicted")
+    assert taken.brief.verdict == "ready_with_drift"
+    assert place.false_holds(taken) == []
+
+
+def test_submodule_removed(copy_of: Any) -> None:
+    place = copy_of("clean")
+    with_submodule(place)
+    place.git("rm", "-q", "-f", "vendor/library")
+    place.git("commit", "-q", "-m", "Do without")
+    taken = place.take()
+    assert place.verdict(taken, "vendor/library").change == "missing"
+    assert place.false_holds(taken) == []
+
+
+def test_deepened_clone(copy_of: Any, tmp_path: Path) -> None:
+    there = clone(copy_of("clean"), tmp_path, "--depth", "1")
+    there.git("fetch", "-q", "--unshallow")
+    taken = there.take()
+    assert next(v for v in taken.brief.verdicts if v.claim.place == "completed").state == "holds"
+    assert there.false_holds(taken) == []
+
+
+def test_the_branch_in_two_worktrees(copy_of: Any, tmp_path: Path) -> None:
+    place = copy_of("dirty")
+    place.git("worktree", "add", "-q", "--force", str(tmp_path / "tree"), "feat/limit")
+    there = type(place)(tmp_path / "tree")
+    file = place.write("../carried.json", place.packet_file.read_bytes())
+    taken = there.take(str(file))
+    assert taken.brief.verdict == "ready_with_drift"
+    assert there.verdict(taken, "src/draft.py", "changed").change == "missing"
+    assert there.false_holds(taken) == []
+
+
 def test_submodule_not_checked_out(copy_of: Any) -> None:
     place = copy_of("clean")
     with_submodule(place)

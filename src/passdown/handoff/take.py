@@ -47,7 +47,7 @@ from passdown.takeover.lease import Holder
 from passdown.takeover.portable import not_portable
 from passdown.takeover.receipt import read_receipts, who_takes, write_receipt
 from passdown.takeover.validate import Validated, validate
-from passdown.takeover.verdict import Decision, decide, refusal, tally
+from passdown.takeover.verdict import Decision, decide, environment_findings, refusal, tally
 
 if TYPE_CHECKING:
     from passdown.handoff.draft import Draft
@@ -220,7 +220,8 @@ class _Takeover:
         with one_taker(Path(facts.common_dir)) if recorded else nullcontext():
             held = self._held(packet, facts, recorded=recorded and decision.verdict in _READY)
             full, canonical = self._places(candidate, facts, built if recorded else None)
-            shown = (*valid.findings, *self.here.findings, *findings, *held)
+            off = environment_findings(verdicts)
+            shown = (*valid.findings, *self.here.findings, *findings, *off, *held)
             brief = make_brief(
                 packet, verdicts, decision, ground, full=full, canonical=canonical, built_now=built is not None,
                 memory=self._memory(facts, packet) if decision.verdict in _READY else (),

@@ -150,6 +150,8 @@ class _Judge:
     def _gone(self, path: str, blob: str) -> _Judged:
         if not self.places.readable(path):
             return "cannot_tell", "unknown", "its folder cannot be read here"
+        if self.places.is_left_out(path):
+            return "cannot_tell", "unknown", "is not checked out here (sparse checkout)"
         if blob and (other := self.places.moved_to(path, blob)):
             return "drifted", "moved", f"is now at {other}"
         return "contradicted", "missing", "is not there"
@@ -164,6 +166,8 @@ class _Judge:
             return _FOREIGN
         if self.places.status(check.subject) is not None:
             return "drifted", "appeared", "is there now"
+        if self.places.is_left_out(check.subject):
+            return "drifted", "appeared", "is in git again, though not checked out here"
         if not self.places.readable(check.subject):
             return "cannot_tell", "unknown", "its folder cannot be read here"
         return "holds", "same", ""

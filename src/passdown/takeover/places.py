@@ -164,6 +164,17 @@ class Places:
                 found.setdefault(change.blob, change.path)
         return found
 
+    @cached_property
+    def _left_out(self) -> frozenset[str]:
+        names = [os.fsdecode(name) for path in self._asked if (name := self.raw(path)) is not None]
+        code, output, _ = try_git(self._ground.root, "--literal-pathspecs", "ls-files", "-t", "-z", "--", *names)
+        records = output.split(b"\0") if code == 0 else []
+        return frozenset(decode_path(record[2:]) for record in records if record.startswith(b"S "))
+
+    def is_left_out(self, path: str) -> bool:
+        """Say whether git tracks the path and was told not to check it out here (a sparse checkout)."""
+        return path in self._left_out
+
     def moved_to(self, path: str, blob: str) -> str:
         """Return another path that now has the content, empty when there is none."""
         other = self._by_blob.get(blob, "")

@@ -13,6 +13,7 @@ from msgspec import Struct
 from passdown.io.git import try_git
 from passdown.model.brief import Readiness, Tally, Verdict
 from passdown.model.evidence import RepositoryFacts
+from passdown.model.finding import Finding
 from passdown.model.packet import NextAction, Packet
 from passdown.packet.irreversible import needs_a_human
 from passdown.redact.neutralise import one_line
@@ -116,6 +117,21 @@ def missing_tool(packet: Packet, ground: Ground) -> str:
     gone = [tool for tool, version in packet.environment.tools.items() if version and here.get(tool) == ""]
     versioned = {re.sub(r"[\d.]+$", "", name) for name in called}
     return next((tool for tool in sorted(gone) if tool in called | versioned), "")
+
+
+def environment_findings(verdicts: Sequence[Verdict]) -> tuple[Finding, ...]:
+    """Return what of the machine is not as it was where the packet was written: tools, their versions, variables."""
+    return tuple(
+        Finding(code="env.drift", severity="warn", detail=one_line(_machine(verdict), 200))
+        for verdict in verdicts
+        if verdict.claim.place.startswith("environment.") and verdict.state in ("drifted", "contradicted")
+    )
+
+
+def _machine(verdict: Verdict) -> str:
+    check = verdict.claim.check
+    was = f" (was {check.expect})" if check is not None and check.kind == "tool_version" else ""
+    return f"{name_of(verdict)} {verdict.reason}{was}"
 
 
 def decide(
