@@ -55,14 +55,16 @@ def screen(found: Status) -> Iterator[str]:
     if found.packet is not None:
         yield from _packet(found.packet)
     elif not found.heads:
-        yield "packet    none is active on this branch"
+        others = f" (but on {', '.join(found.other_branches[:3])})" if found.other_branches else ""
+        yield f"packet    none is active on this branch{others}"
     if found.newer_sessions:
         shown = ", ".join(
             _session(session.agent, session.age_ms, live=session.live) for session in found.newer_sessions[:3]
         )
         more = len(found.newer_sessions) - 3
         after = "after the packet" if found.packet is not None else "without a packet"
-        yield f"sessions  {len(found.newer_sessions)} {after}: {shown}{f' and {more} more' if more > 0 else ''}"
+        count = f"{len(found.newer_sessions)}{' or more' if found.more_sessions else ''}"
+        yield f"sessions  {count} {after}: {shown}{f' and {more} more' if more > 0 else ''}"
     if (taken := found.last_takeover) is not None:
         which = "this packet" if taken.current else f"packet {taken.packet_id[:12]}"
         yield f"taken     {which}, {_age(taken.age_ms)} ago by {taken.by} ({taken.verdict.replace('_', ' ')})"

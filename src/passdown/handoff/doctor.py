@@ -102,6 +102,9 @@ def examine(
     root = find_root(folder)
     if keep is not None:
         _check_keep(keep, root)
+    if Path(tempfile.gettempdir()).resolve().is_relative_to(root.resolve()):
+        raise UsageError("the folder for temporary files lies in the repository that is examined",
+                         where=tempfile.gettempdir(), next_step="Set TMPDIR to a folder outside.")  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="passdown-doctor-") as temporary:
         place = keep.resolve() if keep is not None else Path(temporary).resolve()
         return _Examination(root, place, Path(temporary), options or Options(), tell, portable=portable).run()

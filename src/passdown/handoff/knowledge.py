@@ -10,6 +10,7 @@ from passdown.clean.mend import quote_path
 from passdown.config import Config
 from passdown.errors import PassdownError
 from passdown.io.files import join_inside, read_bounded
+from passdown.io.git import try_git
 from passdown.model.finding import Finding, Severity
 from passdown.model.packet import Packet
 from passdown.model.pattern import lazy_pattern
@@ -83,9 +84,17 @@ def _mirror(root: Path, config: Config, store: Store, fix: str) -> Iterator[Find
     except (OSError, PassdownError):
         return
     named = _ID.findall(text[-400:])
-    if named and named[-1] not in {stored.packet_id for stored in store.packets}:
+    here = {stored.packet_id for stored in store.packets}
+    if named and named[-1] not in here and not _committed_elsewhere(root, config.output, named[-1]):
         detail = f"{config.mirror} is all that is left of packet {named[-1][:12]}: its file is gone"
         yield _finding("mirror_only", detail, fix, "block", config.mirror)
+
+
+def _committed_elsewhere(root: Path, folder: str, packet_id: str) -> bool:
+    """Say whether some branch or tag, here or at a remote, has a commit with the packet."""
+    where = ("--branches", "--tags", "--remotes", "--max-count=1", "--format=%H", f"-S{packet_id}")
+    code, output, _ = try_git(root, "--literal-pathspecs", "log", *where, "--", folder)
+    return code == 0 and bool(output.strip())
 
 
 def chat_losses(built: Packet, known: Sequence[Packet], fix: str) -> Iterator[Finding]:

@@ -213,7 +213,11 @@ def _unpushed(scene: Scene) -> Iterator[Finding]:
         return
     own = unpublished(scene.root, facts.head)
     if own:
-        push = f"git push -q -u {remote} {branch}" if facts.branch else f"git push -q {remote} HEAD:refs/heads/<name>"
+        push = (
+            f"git push -q -u {remote} {branch}"
+            if facts.branch
+            else f"git push -q {remote} HEAD:refs/heads/kept-{facts.head[:12]}"
+        )
         detail = f"{_commits(own)} of {facts.branch or 'the detached HEAD'} {_are(own)} on no remote"
         yield _lost("unpushed", detail, push, facts.branch, level)
     for ahead in branches_ahead(scene.root):

@@ -98,13 +98,14 @@ class Todo(Struct, frozen=True, kw_only=True):
 
 
 class Status(Struct, frozen=True, kw_only=True):
-    """One screen. `heads` are the active packets if several, `more_sessions` says that not all were looked at."""
+    """One screen. `heads` are this branch's active packets if several; `more_sessions`: not all were looked at."""
 
     schema_version: int = 1
     repository: str
     tree: Tree
     packet: PacketState | None = None
     heads: tuple[str, ...] = ()
+    other_branches: tuple[str, ...] = ()
     newer_sessions: tuple[NewerSession, ...] = ()
     more_sessions: bool = False
     last_takeover: LastTakeover | None = None
@@ -176,7 +177,8 @@ class _Look:
         """Read what there is and say what to do."""
         tree = self._tree()
         store = read_store(shelves(self.layout.root, self.layout.common_dir, self.config))
-        active = self._active(list(store.packets), tree.branch)
+        packets = list(store.packets)
+        active = self._active(packets, tree.branch)
         newest = max(active, key=lambda stored: (stored.head.as_of or "", stored.packet_id), default=None)
         glance = _glance(newest) if newest is not None else None
         packet = self._packet(newest, glance, tree) if newest is not None and glance is not None else None
@@ -187,10 +189,11 @@ class _Look:
             tree=tree,
             packet=packet,
             heads=tuple(stored.packet_id for stored in active) if len(active) > 1 else (),
+            other_branches=_elsewhere(packets, active),
             newer_sessions=tuple(sessions),
             more_sessions=more,
             last_takeover=taken,
-            next=_several(active) or choose(tree, packet, sessions, taken),
+            next=_several(active) or choose(tree, packet, sessions, taken, more=more),
             findings=(*store.findings, *_unreadable(newest, glance)),
         )
 
@@ -326,6 +329,13 @@ def _unreadable(stored: StoredPacket | None, glance: _Glance | None) -> tuple[Fi
     return (Finding(code="packet.unreadable", severity="warn", detail="is active, but no packet v1", where=where),)
 
 
+def _elsewhere(packets: list[StoredPacket], active: list[StoredPacket]) -> tuple[str, ...]:
+    """Return the other branches that have an active packet; a detached HEAD's is called that."""
+    branches = {packet.head.git.branch for packet in packets} - {packet.head.git.branch for packet in active}
+    found = [branch for branch in branches if active_packets(packets, branch)]
+    return tuple(sorted(one_line(branch or "detached HEAD", 120) for branch in found))
+
+
 def _several(active: list[StoredPacket]) -> Todo | None:
     """Say what to do when more than one packet is active on this branch."""
     if len(active) < 2:
@@ -337,16 +347,23 @@ def _several(active: list[StoredPacket]) -> Todo | None:
 
 
 def choose(
-    tree: Tree, packet: PacketState | None, sessions: list[NewerSession], taken: LastTakeover | None
-) -> Todo:  # fmt: skip
-    """Return the one thing to do next, from what is known at a glance."""
+    tree: Tree,
+    packet: PacketState | None,
+    sessions: list[NewerSession],
+    taken: LastTakeover | None,
+    *,
+    more: bool = False,
+) -> Todo:
+    """Return the one thing to do next, from what is known at a glance; `more` says that older logs were not seen."""
+    if tree.operation:
+        return Todo(command="git status", why=f"a {tree.operation} is under way; finish it before handing over")
     ended = [session for session in sessions if not session.live]
     if packet is None:
         if sessions:
             return Todo(command="passdown wrap", why="agents worked here, and there is no packet of it yet")
+        if more:
+            return Todo(command="passdown take", why="no packet, and none of the newest logs is of this repository")
         return Todo(command="passdown take", why="no packet and no session: take reports what git and the board say")
-    if tree.operation:
-        return Todo(command="git status", why=f"a {tree.operation} is under way; finish it before handing over")
     if packet.fit == "rewritten":
         return Todo(command="passdown wrap", why="the packet's commit is not in the history any more")
     current = taken is not None and taken.current
