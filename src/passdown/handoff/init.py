@@ -30,6 +30,9 @@ _CONFIG = f"""# passdown: every option at its default. See `passdown --help`.
 # tools = ["node"]
 # env-names = ["DATABASE_URL"]
 
+# Minutes for which an agent that took a packet keeps its topic without a sign of life (0: not at all).
+# lease-minutes = 5
+
 # Where a workbench artifact lies, when it is not where its role expects it.
 # [artifacts]
 # contract = "planning/scope_contract.json"
