@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, Protocol, cast
 
+from passdown.io.files import home_folder
 from passdown.model.session import AnyEvent, SessionRef
 
 
@@ -65,4 +66,4 @@ def home_of(agent: Agent) -> Path:
         return Path(moved).expanduser()
     if agent.id == "opencode" and (data := os.environ.get("XDG_DATA_HOME")):
         return Path(data).expanduser() / "opencode"
-    return Path.home() / agent.home
+    return home_folder() / agent.home

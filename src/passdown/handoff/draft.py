@@ -13,6 +13,7 @@ from passdown.clean.options import CleanOptions
 from passdown.errors import NoEvidenceError, PassdownError
 from passdown.handoff.gather import Gathered, Options, gather
 from passdown.handoff.path_facts import path_facts
+from passdown.io.files import home_folder
 from passdown.io.git import one_moment
 from passdown.model.clean import CleanState
 from passdown.model.finding import Finding
@@ -111,7 +112,7 @@ def draft_from(gathered: Gathered, options: Options, clean: CleanOptions | None 
 
 def packet_redactor(gathered: Gathered) -> Redactor:
     """Return the redactor of a packet: secrets by shape and by value, folders of this machine by their short names."""
-    return Redactor(os.environ, {str(Path.home()): "~"} | dict.fromkeys(gathered.evidence.roots, "."))
+    return Redactor(os.environ, {str(home_folder()): "~"} | dict.fromkeys(gathered.evidence.roots, "."))
 
 
 def begin(gathered: Gathered, options: Options, redactor: Redactor) -> PacketDraft:

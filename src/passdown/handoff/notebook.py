@@ -13,7 +13,7 @@ from passdown.config import Config, load_config
 from passdown.errors import ConflictError, FormatError, PassdownError, UsageError
 from passdown.handoff.place import find_root
 from passdown.handoff.show import find_packet
-from passdown.io.files import lock
+from passdown.io.files import home_folder, lock
 from passdown.model.finding import Finding
 from passdown.model.packet import Packet
 from passdown.model.workbench import ClueRow, DecisionRow, NoteRow, QuestionRow, Role, Workbench
@@ -117,7 +117,7 @@ def writing(folder: Path) -> Iterator[Notebook]:
 
 def redactor_for(root: Path, environ: Mapping[str, str]) -> Redactor:
     """Return the redactor that every text passes before it is noted."""
-    return Redactor(environ, {str(Path.home()): "~", str(root): "."})
+    return Redactor(environ, {str(home_folder()): "~", str(root): "."})
 
 
 # --- what only a packet still holds ------------------------------------------------------------------------------

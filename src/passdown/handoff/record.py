@@ -18,7 +18,7 @@ from passdown.evidence.kinds import kind_of, words_of
 from passdown.handoff.tree import hashes, here
 from passdown.io.append import append_line, patient_lock
 from passdown.io.capture import Kept
-from passdown.io.files import join_inside
+from passdown.io.files import home_folder, join_inside
 from passdown.io.process import Ended
 from passdown.model.command import command_text
 from passdown.model.pattern import lazy_pattern
@@ -91,7 +91,7 @@ def project_log(root: Path, config: Config) -> str:
 
 def encode_record(before: Before, command: list[str] | str, ended: Ended, *, cwd: Path, note: str) -> bytes:
     """Return the record as one line of JSON."""
-    redactor = Redactor(os.environ, {str(Path.home()): "~", str(before.root): "."})
+    redactor = Redactor(os.environ, {str(home_folder()): "~", str(before.root): "."})
     last = LAST_OF_TESTS if kind_of(words_of(command_text(command))) == "test" else LAST
     masked = redactor.tree(command)
     texts: dict[str, str] = {}

@@ -23,6 +23,7 @@ from passdown.handoff.options import Options
 from passdown.handoff.place import find_root
 from passdown.handoff.resume import cheaper_road
 from passdown.handoff.tree import recorded_runs
+from passdown.io.files import home_folder
 from passdown.model.brief import Brief, Claim, ColdStart, TakeoverReceipt, Verdict
 from passdown.model.evidence import RepositoryFacts
 from passdown.model.finding import Finding
@@ -119,7 +120,7 @@ class _Takeover:
         self.refs: tuple[SessionRef, ...] | None = None
         self.branch_refs: tuple[SessionRef, ...] = ()
         self.own: tuple[str, ...] = ()
-        self.redactor = Redactor(os.environ, {str(Path.home()): "~", str(here.root): "."})
+        self.redactor = Redactor(os.environ, {str(home_folder()): "~", str(here.root): "."})
 
     @cached_property
     def lines(self) -> list[PacketLine]:

@@ -19,6 +19,17 @@ _AT_ONCE = 64 << 10
 _PAUSE = 0.003
 """Seconds between two tries to get a lock. Were it long, who lets it go would have it again before anybody else."""
 
+_NO_HOME = Path("/nonexistent")
+
+
+def home_folder() -> Path:
+    """Return the user's home folder; one that does not exist for a user who has none, as in many containers."""
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return _NO_HOME
+    return home if home.is_absolute() else _NO_HOME
+
 
 def open_regular(path: Path) -> IO[bytes]:
     """Open a regular file for reading; its last part must not be a symlink.
