@@ -98,3 +98,25 @@ def test_a_test_that_fails_is_no_dead_end(copy_of: Any) -> None:
     assert 'Do not retry: "npm install left-pad" (failed, exit 1)\n' in text
     assert 'Also red when last run: "cd src && python -m pytest -k burst" (failed 3 times, exit 1)\n' in text
     assert "make docs" not in text
+
+
+def test_assent_and_folders_say_nothing(copy_of: Any) -> None:
+    said = [{"text": text} for text in ("Go on.", "Keep the names.", "yes", "继续", "Continue!")]
+    place = place_with(copy_of, {"directives": said})
+    plain = place.packet()
+    folder = {
+        "path": "src",
+        "sha256": "",
+        "bytes": 0,
+        "why": "named",
+        "check": {"kind": "path_exists"},
+        "required": True,
+    }
+    plain["next_session_prereqs"]["artifacts"].append(folder)
+    plain["packet_id"] = packet_id(plain)
+    place.packet_file.write_text(json.dumps(plain))
+    brief = place.take(receipt=False).brief
+    assert [quote.text for quote in brief.human_said] == ["Keep the names."]
+    assert "src" not in [quote.text for quote in brief.load_first]
+    (place.root / "src").rename(place.root / "lib")
+    assert place.take(receipt=False).brief.verdict == "stale"  # it is a claim all the same

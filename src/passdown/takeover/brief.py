@@ -21,6 +21,11 @@ _COMMIT = lazy_pattern(r"[0-9a-f]{40,64}")
 _PARTS = lazy_pattern(r"&&|\|\||[;|\n]")
 _COMMITS = 3
 _DIFFERENCES = 12
+_ASSENT = frozenset(
+    ("go on", "continue", "please continue", "go ahead", "proceed", "yes", "yes please", "y", "ok", "okay", "sure",
+     "thanks", "thank you", "go", "next", "weiter", "ja", "继续", "好的", "続けて", "はい", "oui", "continuez", "sigue")
+)  # fmt: skip
+"""Words by which a person only lets an agent go on: they tell the next session nothing."""
 
 
 def make_brief(
@@ -168,8 +173,10 @@ def _load_first(packet: Packet, verdicts: Sequence[Verdict]) -> Iterator[Quote]:
     states = {v.claim.check.subject: v for v in verdicts if v.claim.check and v.claim.place.endswith("artifacts")}
     for artifact in packet.next_session_prereqs.artifacts:
         verdict = states.get(artifact.path)
-        if artifact.mode == "on_demand":
-            continue
+        if artifact.mode == "on_demand" or (
+            not artifact.sha256 and artifact.check and artifact.check.kind == "path_exists"
+        ):
+            continue  # a folder is nothing to load
         if verdict is not None and verdict.change == "missing":
             yield Quote(text=one_line(artifact.path, 200), note="missing")
         elif verdict is not None and verdict.state == "drifted":
@@ -183,7 +190,7 @@ def _human_said(packet: Packet) -> Iterator[Quote]:
     said = {normalize_text(packet.goal or "")}
     for line in reversed(packet.directives):
         text = normalize_text(line.text)
-        if text not in said:
+        if text not in said and text.casefold().rstrip("!.,") not in _ASSENT:
             said.add(text)
             yield Quote(text=one_line(line.text, 600), note=one_line(line.at or "", 20))
     for wish in packet.preferences:
