@@ -15,6 +15,7 @@ from passdown.packet.budget import HARD_CAP
 from passdown.packet.build import build_packet
 from passdown.packet.encode import decode_packet, encode_packet
 from passdown.packet.identity import packet_id
+from passdown.packet.pull_request import TITLE_LENGTH, pull_request_title, render_pull_request
 from passdown.packet.render import TOKEN_BUDGET, render_markdown
 from passdown.packet.schema import packet_schema
 from passdown.packet.tokens import estimate_tokens
@@ -37,6 +38,25 @@ def test_packet_is_the_golden_one(cases: dict[str, Evidence], name: str) -> None
     packet = build_packet(cases[name])
     assert agrees(GOLDENS / name / "handoff.json", encode_packet(packet))
     assert agrees(GOLDENS / name / "handoff.md", render_markdown(packet).encode())
+
+
+NINE = (
+    "Goal", "Completed", "Remaining", "Changed files", "Decisions", "Tests", "Known problems", "Next step",
+    "Verification",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pull_request_is_the_golden_one(cases: dict[str, Evidence], name: str) -> None:
+    packet = build_packet(cases[name])
+    body = render_pull_request(packet)
+    assert agrees(GOLDENS / name / "pull_request.md", f"{pull_request_title(packet)}\n\n{body}".encode())
+    headings = [line.removeprefix("## ") for line in body.splitlines() if line.startswith("#")]
+    assert [name for name in NINE if name not in headings] == []
+    assert set(headings) <= {*NINE, "Questions for the human", "Receipts"}, "no text of the packet makes a heading"
+    assert len(pull_request_title(packet)) <= TITLE_LENGTH
+    assert "handoff.json" not in body
+    assert "handoff.md" not in body
 
 
 def test_chinese_headings(cases: dict[str, Evidence]) -> None:
