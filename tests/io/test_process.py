@@ -31,7 +31,7 @@ def quiet(argv: list[str], cwd: Path, **options: object) -> tuple[Ended, bytes, 
     """Run with the output going to files; returns what arrived there."""
     out, err = (os.open(cwd / name, os.O_RDWR | os.O_CREAT | os.O_TRUNC) for name in ("out", "err"))
     try:
-        ended = run_process(argv, cwd=cwd, targets=(out, err), stdin=subprocess.DEVNULL, **options)  # type: ignore[arg-type]
+        ended = run_process(argv, cwd=cwd, targets=(out, err), stdin=False, **options)  # type: ignore[arg-type]
     finally:
         os.close(out)
         os.close(err)

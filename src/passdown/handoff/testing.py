@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess  # noqa: TID251 - its DEVNULL; passdown.io.process is what runs
 from collections.abc import Callable
 from pathlib import Path
 
@@ -108,7 +107,7 @@ def _run_one(root: Path, config: Config, command: str, timeout: float, environ: 
     argv, written = as_argv(command)
     before = look(root, config)
     ended = run_process(
-        argv, cwd=root, timeout=timeout, targets=(2, 2), environ=environ, stdin=subprocess.DEVNULL
+        argv, cwd=root, timeout=timeout, targets=(2, 2), environ=environ, stdin=False
     )  # fmt: skip
     record, warning = record_end(before, written, ended, cwd=root)
     if ended.code == INTERRUPTED:

@@ -60,12 +60,12 @@ def run_process(
     timeout: float | None = None,
     targets: tuple[int, int] = (1, 2),
     environ: Mapping[str, str] | None = None,
-    stdin: int | None = None,
+    stdin: bool = True,
 ) -> Ended:
     """Run `argv` in `cwd` and pass its output on to the descriptors `targets`, unchanged and at once.
 
-    `stdin` None hands this process's own on. Never raises for what the command does: one that is missing ends with
-    127, one that cannot be run with 126.
+    `stdin` hands this process's own input on; else there is none. Never raises for what the command does: one that is
+    missing ends with 127, one that cannot be run with 126.
     """
     return _Run(argv, cwd, timeout, targets, environ, stdin).run()
 
@@ -80,7 +80,7 @@ class _Run:
         timeout: float | None,
         targets: tuple[int, int],
         environ: Mapping[str, str] | None,
-        stdin: int | None,
+        stdin: bool,
     ) -> None:
         self.argv, self.cwd, self.timeout, self.environ = list(argv), cwd, timeout, environ
         self.targets, self.stdin = targets, stdin
@@ -142,7 +142,7 @@ class _Run:
             argv,
             cwd=self.cwd,
             env=self.environ,
-            stdin=self.stdin,
+            stdin=None if self.stdin else subprocess.DEVNULL,
             stdout=writing[0],
             stderr=writing[1],
             process_group=None if self.foreground.shared else 0,
