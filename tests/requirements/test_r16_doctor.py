@@ -37,9 +37,9 @@ def doctor(bench: Any, *words: str, code: int) -> dict[str, Any]:
     return found
 
 
-def elsewhere(*words: str) -> tuple[int, dict[str, Any]]:
+def elsewhere(*words: str, home: str = "/nonexistent/home") -> tuple[int, dict[str, Any]]:
     """Run passdown on a machine without a home folder, without agents, and with nothing else in the environment."""
-    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent/home", "GIT_CONFIG_GLOBAL": os.devnull,
+    environment = {"PATH": os.environ["PATH"], "HOME": home, "GIT_CONFIG_GLOBAL": os.devnull,
                    "GIT_CONFIG_SYSTEM": os.devnull}  # fmt: skip
     argv = [sys.executable, "-m", "passdown", *words]
     done = subprocess.run(argv, cwd="/", env=environment, capture_output=True, check=False)
@@ -80,6 +80,7 @@ def test_r16_all_sessions_deleted_a_fresh_agent_goes_on(handed_over: Any, tmp_pa
     assert (code, brief["verdict"]) == (0, "ready")
     assert brief["packet_id"] == found["packet_id"]
     assert brief["next_step"]["text"]
+    assert elsewhere("-C", str(there), "take", "--json", "--no-receipt", home="")[1] == brief
     code, again = elsewhere("-C", str(there), "doctor", "--json")
     assert (code, again["score"]) == (0, found["score"])
 
