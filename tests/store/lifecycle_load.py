@@ -170,7 +170,7 @@ def judge(root: Path, written: set[str]) -> list[str]:
     wrong += [f"several active: {group[0].head.topic}" for group in conflicts(heads(store.packets, place.branch))]
     chain = Chain(store.packets)
     for packet in store.packets:
-        if packet.packet_id in chain.ancestors(packet.head.replaces()):
+        if packet.packet_id in chain.ancestors(packet.head.behind()):
             wrong.append(f"a circle at {packet.packet_id}")
         for path in (packet.path, *packet.copies):
             if packet_id(decode_plain(read_bounded(path, 1 << 20))) != packet.packet_id:

@@ -17,7 +17,7 @@ def stored(name: str, *, over: tuple[str, ...] = (), status: str = "active", top
     """A packet of a name that supersedes others."""
     head = PacketHead(
         packet_id=name, session_id=f"s-{name}", status=status, topic=topic, supersedes=over[0] if over else None,
-        git=_Git(branch=branch), ext=_Ext(lineage=Lineage(over=over[1:])),
+        git=_Git(branch=branch), ext=_Ext(lineage=Lineage(of=over[1] if over[1:] else "", over=over[2:])),
     )  # fmt: skip
     return StoredPacket(path=Path(f"/{name}/handoff.json"), head=head, archived=archived)
 

@@ -117,7 +117,7 @@ def _superseded(place: Place, new: StoredPacket, after: Sequence[StoredPacket]) 
     A packet of the project is only marked for a packet of the project: the mark travels, and must not travel alone.
     """
     everything, project = Chain(after), Chain(packet for packet in after if packet.shelf == "project")
-    older = everything.ancestors(new.head.replaces())
+    older = everything.ancestors(new.head.behind())
     files = []
     for packet in after:
         if packet.head.status != "active" or packet.packet_id == new.packet_id:

@@ -43,6 +43,11 @@ class PacketHead(Struct, frozen=True, kw_only=True):
             return frozenset((self.supersedes,)) if self.supersedes else _NOTHING
         return frozenset(name for name in (self.supersedes, *over) if name and name != self.packet_id)
 
+    def behind(self) -> frozenset[str]:
+        """Return the ids of the packets that are not active because of this one: a repeated one is not, either."""
+        of = self.ext.lineage.of
+        return self.replaces() | {of} if of and of != self.packet_id else self.replaces()
+
 
 class StoredPacket(Struct, frozen=True, kw_only=True):
     """A packet file and its head; `copies` are further files with the same id."""
@@ -66,7 +71,7 @@ class Chain:
         self._by_id = {packet.packet_id: packet for packet in packets}
         self._later: dict[str, list[str]] = {}
         for packet in self._by_id.values():
-            for name in packet.head.replaces():
+            for name in packet.head.behind():
                 self._later.setdefault(name, []).append(packet.packet_id)
 
     def successors(self, packet_id: str) -> list[StoredPacket]:
@@ -98,7 +103,7 @@ class Chain:
             name = left.pop()
             if name not in seen:
                 seen.add(name)
-                left += self._by_id[name].head.replaces() if name in self._by_id else ()
+                left += self._by_id[name].head.behind() if name in self._by_id else ()
         return frozenset(seen)
 
 
