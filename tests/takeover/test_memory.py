@@ -80,6 +80,12 @@ def test_what_is_of_no_use_expires_and_what_stands_does_not() -> None:
     assert {one.memory.id for one in rank_memory([loose, wish], of_use)} == {"M-1", "M-2"}
 
 
+def test_of_equals_the_newer_comes_first() -> None:
+    old = Remembered(id="M-1", kind="preference", text="a", by="human", standing=True, at="2026-01-01T00:00:00Z")
+    new = structs.replace(old, id="M-2", text="b", at="2026-01-02T00:00:00Z")
+    assert [one.memory.id for one in rank_memory([old, new], [])] == ["M-2", "M-1"]
+
+
 def test_an_anchor_that_is_gone_contradicts() -> None:
     made = Remembered(id="M-1", kind="decision", text="x", anchors=("src/a.py:1",), broken=("src/a.py:1",))
     pinned = structs.replace(made, id="M-2", kind="clue", standing=True)

@@ -32,6 +32,7 @@ from passdown.model.moment import to_rfc3339
 from passdown.model.packet import Packet
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import SessionRef
+from passdown.redact.neutralise import one_line
 from passdown.redact.scan import Redactor
 from passdown.repository.environment import probe_environment
 from passdown.repository.snapshot import snapshot
@@ -260,7 +261,7 @@ class _Takeover:
             return ()
         if self.by != "human" and recorded:
             raise ConflictError(
-                f"another agent has {packet.topic} in hand: {holder.describe()}",
+                f"another agent has {one_line(packet.topic, 64)} in hand: {holder.describe()}",
                 next_step="Wait until it wraps or ends, or work on another branch; --no-receipt only looks. "
                 "A human may say it is over: passdown take --steal",
             )

@@ -13,6 +13,7 @@ from msgspec import Struct
 from passdown.model.brief import TakeoverReceipt
 from passdown.model.memory import PacketLine
 from passdown.model.moment import to_milliseconds
+from passdown.redact.neutralise import one_line
 
 _READY = ("ready", "ready_with_drift")
 
@@ -35,8 +36,9 @@ class Holder(Struct, frozen=True, kw_only=True):
 
     def describe(self) -> str:
         """Return the holder and the age in words."""
-        session = f" (session {self.session[:12]})" if self.session else ""
-        return f"{self.by}{session} took it {_ago(self.held)} and gave its last sign of life {_ago(self.silent)}"
+        session = f" (session {one_line(self.session, 80)[:12]})" if self.session else ""
+        who = f"{one_line(self.by, 40)}{session}"
+        return f"{who} took it {_ago(self.held)} and gave its last sign of life {_ago(self.silent)}"
 
 
 def holder_of(

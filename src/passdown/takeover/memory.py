@@ -60,15 +60,17 @@ def rank_memory(memories: Iterable[Remembered], takeovers: Sequence[PastTakeover
     """Return the memories that have not expired, best first. The same set has the same order, however it is given.
 
     A memory gains by takeovers that showed it and ended passed, and loses by those that ended failed and by age; age
-    is counted in takeovers, not in days: a project that rests forgets nothing. Each text counts once, as its newest
-    packet has it.
+    is counted in takeovers, not in days: a project that rests forgets nothing. Of equals the newer comes first. Each
+    text counts once, as its newest packet has it.
     """
     newest: dict[str, Remembered] = {}
     for memory in sorted(memories, key=lambda memory: (memory.at, memory.packet_id)):
         newest[memory.id] = memory
     judged = [_judge(memory, takeovers) for memory in newest.values()]
     kept = [ranked for ranked, age in judged if not _has_expired(ranked.memory, age)]
-    return sorted(kept, key=lambda ranked: (-ranked.score, ranked.memory.id))
+    kept.sort(key=lambda ranked: ranked.memory.id)
+    kept.sort(key=lambda ranked: ranked.memory.at, reverse=True)
+    return sorted(kept, key=lambda ranked: -ranked.score)
 
 
 def _judge(memory: Remembered, takeovers: Sequence[PastTakeover]) -> tuple[Ranked, int]:
