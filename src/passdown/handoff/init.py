@@ -23,6 +23,9 @@ _CONFIG = f"""# passdown: every option at its default. See `passdown --help`.
 # The command that proves the whole; shown in the packet, never run by `wrap`.
 # test-command = "pytest -q"
 
+# Have every `passdown check` run it, and what contract or board name as a command, and record how it ends.
+# run-tests = true
+
 # The branch work is merged into, when it cannot be found from the remote.
 # integration-branch = "main"
 
