@@ -58,7 +58,12 @@ class Stretch:
         if self.failed_at and run.result not in {"rejected", "running"}:
             self.tried, dropped = merge_tried(self.tried, doings.between(self.failed_at, doings.clock))
             self.failed_at = 0
-        if is_failure(run):
+        short = run
+        if run.result == "ok" and not run.stdout_tail and not run.stderr_tail:
+            self.last = (self.total, run)
+            if state:
+                self.last_success = self.last
+        elif is_failure(run):
             self.failures += 1
             self.last_failure = self.last = place = (self.total, run)
             self.first_failure = self.first_failure or place
@@ -107,13 +112,17 @@ class Chains:
         run = finished.run
         key = key or finished.identity.key
         self.doings.note(describe(run))
-        stretches = self._stretches.pop(key, {})
+        stretches = self._stretches.pop(key, None)
+        if stretches is None:
+            stretches = {}
         self._stretches[key] = stretches
         stretch = stretches.get(log)
         if stretch is None:
             stretch = stretches[log] = Stretch(log)
-        stretch.truncated = stretch.truncated or truncated
-        self.omitted_tried += stretch.add(run, state=finished.state, doings=self.doings)
+        if truncated:
+            stretch.truncated = True
+        if dropped := stretch.add(run, state=finished.state, doings=self.doings):
+            self.omitted_tried += dropped
         stretch.rank = self.doings.clock
         checks = run.kind == "test" or (bool(self._acceptance) and run.tokens in self._acceptance)
         self._worth[key] = (4 if checks else 0) + _trouble(stretches)
@@ -171,6 +180,8 @@ class Chains:
 def _trouble(stretches: dict[int, Stretch]) -> int:
     """Return 2 for a chain that failed and still does, 1 for one that failed once, 0 for one that never did."""
     last = next(reversed(stretches.values()))
+    if len(stretches) == 1 and not last.failures:
+        return 0
     if not (last.failures or (len(stretches) > 1 and any(stretch.failures for stretch in stretches.values()))):
         return 0
     return 2 if last.state is None or is_failure(last.state) else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from functools import lru_cache
 from typing import NamedTuple
 
 from passdown.evidence.kinds import look_at, program_of, words_of
@@ -28,9 +29,8 @@ def covers(wide: CommandRun, narrow: CommandRun) -> bool:
     Of tests: the same program on the same files or folders. Of other commands: the very same words. In a list joined
     with `&&` every command was green.
     """
-    proven = _proven(wide)
-    asked = _parts(narrow)
-    asked = [ran for ran in asked if ran.is_test] or asked
+    proven = _proven(wide.command, wide.cwd, is_test=wide.kind == "test")
+    asked = _asked(narrow.command, narrow.cwd, is_test=narrow.kind == "test")
     return bool(asked) and all(any(_covers(one, other) for one in proven) for other in asked)
 
 
@@ -43,22 +43,26 @@ def _covers(wide: _Ran, narrow: _Ran) -> bool:
     return all(any(_lies_in(item, folder) for folder in chosen) for item in _selection(narrow))
 
 
-def _proven(run: CommandRun) -> list[_Ran]:
+@lru_cache(maxsize=256)
+def _proven(command: str, cwd: str, *, is_test: bool) -> tuple[_Ran, ...]:
     """Return the commands of a green run whose own failure would have turned it red."""
-    parts = split_shell(run.command[:_MOST])[:MAX_PARTS] if len(run.command) <= _MOST else []
+    parts = split_shell(command)[:MAX_PARTS] if len(command) <= _MOST else []
     if any(part.before == "||" for part in parts):
-        return []
+        return ()
     start = max((index for index, part in enumerate(parts) if part.before == ";"), default=0)
     ends = [index for index in range(start, len(parts)) if index + 1 == len(parts) or parts[index + 1].before != "|"]
-    return [_ran(parts[index].text, run) for index in ends]
+    return tuple(_ran(parts[index].text, cwd, is_test=is_test) for index in ends)
 
 
-def _parts(run: CommandRun) -> list[_Ran]:
-    return [_ran(part.text, run) for part in split_shell(run.command[:_MOST])[:MAX_PARTS]]
+@lru_cache(maxsize=256)
+def _asked(command: str, cwd: str, *, is_test: bool) -> tuple[_Ran, ...]:
+    """Return the commands that a run's proof has to hold: its tests, without any all of it."""
+    ran = [_ran(part.text, cwd, is_test=is_test) for part in split_shell(command[:_MOST])[:MAX_PARTS]]
+    return tuple(one for one in ran if one.is_test) or tuple(ran)
 
 
-def _ran(text: str, run: CommandRun) -> _Ran:
-    return _Ran(words_of(text), run.cwd, run.kind == "test" and look_at(text).kind == "test")
+def _ran(text: str, cwd: str, *, is_test: bool) -> _Ran:
+    return _Ran(words_of(text), cwd, is_test and look_at(text).kind == "test")
 
 
 def _lies_in(item: str, folder: str) -> bool:

@@ -177,7 +177,7 @@ class Reading:
                 self.all.tests.changed(clock, edited.at)
 
     def _see_model(self, model: str) -> None:
-        if model and len(self.models) < MAX_MODELS:
+        if model and model not in self.models and len(self.models) < MAX_MODELS:
             self.models.add(model)
 
     def _usage(self, event: Usage) -> None:
