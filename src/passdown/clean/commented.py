@@ -25,7 +25,7 @@ _PRAGMA = lazy_pattern(
     r"|language=|ktlint|noinspection|checkstyle|spell|cspell|=begin|=end|requires|usage|handoff:)"
 )
 _PROSE_MARK = lazy_pattern(
-    r"https?://|\b(?:TODO|FIXME|XXX|HACK|NOTE|WARNING|SPDX|Copyright|License)\b|@(?:param|return|see|since)"
+    r"https?://|::=|\b(?:TODO|FIXME|XXX|HACK|NOTE|WARNING|SPDX|Copyright|License)\b|@(?:param|return|see|since)"
 )
 _EXAMPLE = lazy_pattern(
     r"(?i)\b(?:e\.g\.|for example|for instance|example|usage|like this|such as|i\.e\.|equivalent)\b"
@@ -106,14 +106,24 @@ def _block(comments: list[Comment]) -> Iterator[Block]:
     kept: list[str] = []
     start = first
     for number, line in enumerate([*lines, "TODO"], first):
+        if number > first and _EXAMPLE.search(line) and not _is_plain_code(line):
+            break  # what follows is shown, not switched off
         if _PRAGMA.match(line) or _PROSE_MARK.search(line):
             if any(text.strip() for text in kept):
                 yield Block(start, tuple(kept))
             kept, start = [], number + 1
         else:
             kept.append(line)
+    if any(text.strip() for text in kept):
+        yield Block(start, tuple(kept))
 
 
 def _is_plain_code(line: str) -> bool:
     text = line.strip()
-    return bool(re.search(r"[;{}]$|^[\w.\[\]]+\s*=[^=]|^(?:def|class|if|for|while|with|try|else|elif)\b.*:$", text))
+    return bool(
+        re.search(
+            r"[;{}]$|^[\w.\[\]]+\s*=[^=]|^(?:async\s+)?(?:def|class|if|for|while|with|try|else|elif|case|except|finally)\b.*:$"
+            r"|^(?:default|public|private|protected)\s*:$",
+            text,
+        )
+    )

@@ -47,7 +47,7 @@ _SHAPE = lazy_pattern(
     r"""^(?:[\w$.]+,\s*)*[\w$.\[\]>:@*&()'"-]+\s*(?:[-+*/|&%?]?=(?!=)|:=)\s*\S
     | ^(?:[A-Z]\w*(?:<[^=]*>)?(?:\[\])?|int|char|long|float|double|bool|string|auto|size_t)[*&\s]+\w+\s*=\s*\S
     | ^(?:std::)?\w+<[\w:<>,\s*&]+>\s+\w+\s*[=({]
-    | ^[\w$.:>@!-]*\w!?\([^)]*\)?.{0,80}[;{),]?$
+    | ^[\w$.:>@!-]*\w!?\((?:.{0,160}[;{}),\]>]|[^)]*)$
     | ^&?\w+(?:(?:\.|::|->)\w+)+[!?]?(?:<[^()]*>)?(?:\(|\s*\{|\s+(?:do|:\w)|$)
     | ^\??\.\w+(?:<[^()]*>)?\(
     | ^['"]?[\w-]+['"]?:\s*(?:['"\d\[{]|true\b|false\b|null\b|\w+[.(]).*,$
@@ -129,6 +129,6 @@ def _score(line: str, family: str) -> int:
     if family == "shell" and _SHELL.search(line):
         score += 1
     letters = sum(character.isalpha() or character == " " for character in line)
-    if letters >= 0.6 * len(line) and len(line.split()) >= 5 and not _OPERATOR.search(line):
+    if letters >= 0.6 * len(line) and len(line.split()) >= 5 and not _OPERATOR.search(line.replace("()", "")):
         score -= 2
     return score
