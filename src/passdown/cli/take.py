@@ -40,6 +40,9 @@ def take(
     or when the last session worked on after it, the brief is built on the spot from the sessions' logs; with nothing
     at all, a cold-start report is printed. A takeover is recorded in git's own folder; `passdown log` lists them.
 
+    What other topics of the repository left to every one (standing wishes, decisions, pinned clues) is told as well, in
+    at most 15 % of the tokens; what comes of a takeover decides what is told next time.
+
     One agent at a time: while an agent that took the packet is still at it, another one is refused (exit code 7, with
     the holder and its age). It is at it until it wraps, ends, or gives no sign of life for `lease-minutes` (5). A
     person is never refused.
