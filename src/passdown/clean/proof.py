@@ -31,10 +31,16 @@ def proof_of(situation: Situation, task: Task) -> Proof:
     return Proof(
         passed=report.passed if report else None,
         commands_ok=_commands_ok(situation, task),
-        stale=not here if (here := _here(situation, report)) is not None else bool(head) and not _is_head(situation, head),
+        stale=_is_stale(situation, report),
         head=head,
         review_fails=bool(review and review.task_id in ("", task.id) and review.verdict in ("hard_fail", "soft_fail")),
     )
+
+
+def _is_stale(situation: Situation, report: Verification | None) -> bool:
+    """Say whether a report was written for other files: as measured, else by its commit."""
+    here, head = _here(situation, report), report.head_commit if report else ""
+    return not here if here is not None else bool(head) and not _is_head(situation, head)
 
 
 def _here(situation: Situation, report: Verification | None) -> bool | None:
