@@ -65,7 +65,7 @@ def mend(isolated_home: Path) -> Callable[[Path, str], None]:
             "GIT_AUTHOR_DATE": "1760050000 +0000", "GIT_COMMITTER_DATE": "1760050000 +0000",
             "GIT_ALLOW_PROTOCOL": "file",
         }  # fmt: skip
-        done = subprocess.run(["bash", "-euc", command], cwd=root, env=env, capture_output=True, check=False)
+        done = subprocess.run(["sh", "-euc", command], cwd=root, env=env, capture_output=True, check=False)
         assert done.returncode == 0, f"{command}\n{done.stderr.decode()}"
 
     return run

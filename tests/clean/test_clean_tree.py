@@ -77,6 +77,13 @@ def name_with_two_spaces(repo: Any) -> None:
 
 
 @situation("tree.uncommitted", "block")
+def name_with_bytes_that_are_no_text(repo: Any) -> None:
+    name = os.fsdecode(b"src/\xff\x1b[31m '%s\\n'\n$x.py")
+    source(repo, name)
+    repo.write(name, "A = 2\n")
+
+
+@situation("tree.uncommitted", "block")
 def long_names(repo: Any) -> None:
     for number in range(9):
         source(repo, f"src/{'a-folder-with-a-long-name/' * 3}{number}.py")

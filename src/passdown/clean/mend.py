@@ -24,7 +24,7 @@ def quote_path(path: str) -> str:
     except FormatError:
         text = path
     if not text.isprintable() or "  " in text:  # shown in one line, where spaces do not pile up
-        return "$'" + "".join(_escaped(byte) for byte in text.encode("utf-8", "surrogateescape")) + "'"
+        return "\"$(printf '" + "".join(_escaped(byte) for byte in text.encode("utf-8", "surrogateescape")) + "')\""
     if text.startswith(":") or _GLOB & set(text):
         text = f":(literal){text}"
     return shlex.quote(text)
@@ -37,7 +37,7 @@ def quote_file(path: str) -> str:
 
 def _escaped(byte: int) -> str:
     plain = chr(byte)
-    return plain if plain.isalnum() or plain in "/._-" else f"\\x{byte:02x}"
+    return plain if (plain.isascii() and plain.isalnum()) or plain in "/._-" else f"\\{byte:03o}"
 
 
 def commit_command(paths: Sequence[str], message: str, *, tracked: bool) -> str:
