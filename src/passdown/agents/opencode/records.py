@@ -34,7 +34,7 @@ class Cache(Struct, gc=False):
     write: Number = None
 
 
-class Tokens(Struct):
+class Tokens(Struct, gc=False):
     """Token counts of one response; `input` leaves out what the cache gave or took."""
 
     total: Number = None
@@ -44,14 +44,14 @@ class Tokens(Struct):
     cache: Cache | None = None
 
 
-class Revert(Struct):
+class Revert(Struct, gc=False):
     """Where a session was taken back to: this message (from this part on) and all later ones are hidden."""
 
     message_id: str | None = msgspec.field(default=None, name="messageID")
     part_id: str | None = msgspec.field(default=None, name="partID")
 
 
-class SessionInfo(Struct):
+class SessionInfo(Struct, gc=False):
     """The session's own record."""
 
     id: str | None = None
@@ -63,27 +63,27 @@ class SessionInfo(Struct):
     revert: Revert | None = None
 
 
-class Place(Struct):
+class Place(Struct, gc=False):
     """Where an answer was made."""
 
     cwd: str | None = None
     root: str | None = None
 
 
-class ErrorData(Struct):
+class ErrorData(Struct, gc=False):
     """The data of an error."""
 
     message: str | None = None
 
 
-class ErrorInfo(Struct):
+class ErrorInfo(Struct, gc=False):
     """Why an answer ended early; `MessageAbortedError` is a person's doing."""
 
     name: str | None = None
     data: ErrorData | None = None
 
 
-class MessageInfo(Struct):
+class MessageInfo(Struct, gc=False):
     """A message without its parts. `summary` is `true` on a compaction's summary, an object on a user's message."""
 
     id: str | None = None
@@ -101,7 +101,7 @@ class MessageInfo(Struct):
     parts: Raw = Raw()
 
 
-class State(Struct):
+class State(Struct, gc=False):
     """The state of a tool call."""
 
     status: str = ""
@@ -112,7 +112,7 @@ class State(Struct):
     time: Times | None = None
 
 
-class Part(Struct):
+class Part(Struct, gc=False):
     """One part of a message, whatever its type."""
 
     id: str | None = None
@@ -131,7 +131,7 @@ class Part(Struct):
     mime: str | None = None
 
 
-class Metadata(Struct):
+class Metadata(Struct, gc=False):
     """What a tool adds to its result."""
 
     exit: Number = None
@@ -142,21 +142,21 @@ class Metadata(Struct):
     interrupted: bool | None = None
 
 
-class PatchedFile(Struct):
+class PatchedFile(Struct, gc=False):
     """A file that `apply_patch` changed."""
 
     file_path: str | None = msgspec.field(default=None, name="filePath")
     relative_path: str | None = msgspec.field(default=None, name="relativePath")
 
 
-class Todo(Struct):
+class Todo(Struct, gc=False):
     """One item of the todo list."""
 
     content: str = ""
     status: str = ""
 
 
-class Document(Struct):
+class Document(Struct, gc=False):
     """A JSON file of OpenCode: an export (`info`, `messages`), or a session or message of the storage tree."""
 
     info: Raw = Raw()
@@ -166,7 +166,7 @@ class Document(Struct):
     session_id: str | None = msgspec.field(default=None, name="sessionID")
 
 
-class Exported(Struct):
+class Exported(Struct, gc=False):
     """One message of an export."""
 
     info: Raw = Raw()

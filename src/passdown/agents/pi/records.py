@@ -28,7 +28,7 @@ class Tokens(Struct, rename="camel", gc=False):
     cache_write: Number = None
 
 
-class Block(Struct, rename="camel"):
+class Block(Struct, rename="camel", gc=False):
     """One block of a message: text, thinking, image or toolCall."""
 
     type: str = ""
@@ -39,7 +39,7 @@ class Block(Struct, rename="camel"):
     arguments: Any = None
 
 
-class Message(Struct, rename="camel"):
+class Message(Struct, rename="camel", gc=False):
     """The `message` of a message entry, whatever its role."""
 
     role: str = ""
@@ -61,7 +61,7 @@ class Message(Struct, rename="camel"):
     tokens_before: Number = None
 
 
-class Entry(Struct, rename="camel"):
+class Entry(Struct, rename="camel", gc=False):
     """One line. `id` is empty in v1 files."""
 
     type: str = ""
@@ -75,7 +75,7 @@ class Entry(Struct, rename="camel"):
     name: str | None = None
 
 
-class Header(Struct, rename="camel"):
+class Header(Struct, rename="camel", gc=False):
     """The `session` line. v1 forks named their parent `branchedFrom`, later ones `parentSession`."""
 
     type: str = ""
@@ -87,14 +87,14 @@ class Header(Struct, rename="camel"):
     branched_from: str | None = None
 
 
-class Todo(Struct):
+class Todo(Struct, gc=False):
     """One item of the todo extension."""
 
     text: str = ""
     done: bool = False
 
 
-class Details(Struct, rename="camel"):
+class Details(Struct, rename="camel", gc=False):
     """What extensions add to a tool result: an exit code, a todo list."""
 
     exit_code: Number = None

@@ -127,8 +127,12 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
             found = tuple(_mend(line))
             records -= not found
         else:
-            if not related and entry.type != "session":
-                yield from add(entry, offset, number, length, True, False)
+            if entry.type != "session":
+                if not related:
+                    yield from add(entry, offset, number, length, True, False)
+                    continue
+                known = mark(entry.id or "", data or b"")
+                yield from add(entry, offset, number, length, known not in off, known in copied)
                 continue
             found = (entry,)
         for item in found:
