@@ -177,7 +177,7 @@ def said(text: str) -> str:
 def judge(agent: str, place: Path) -> list[str]:
     """Wrap what the agent left; return what is wrong with the packet."""
     env = {"HOME": str(place / "home"), "PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull}
-    wrap = [sys.executable, "-m", "passdown", "-C", str(place / "project"), "wrap"]
+    wrap = [sys.executable, "-m", "passdown", "-C", str(place / "project"), "wrap", "--interim"]
     first = subprocess.run([*wrap, "--json"], env=env, capture_output=True, check=False)
     if first.returncode != 0:
         return [first.stderr.decode()]
