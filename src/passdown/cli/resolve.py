@@ -43,7 +43,7 @@ def resolve(folder: str, keep: str, topic: str, as_json: bool) -> int:
         for sides in done.conflicts:
             for side in sides:
                 click.echo("\n".join(_lines(side)))
-    if not done.conflicts:
+    if not done.conflicts and not done.packet_id:
         click.echo("no conflict here", err=True)
         return 0
     if not done.packet_id and not as_json:

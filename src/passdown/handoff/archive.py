@@ -12,7 +12,7 @@ from passdown.errors import ConflictError, UsageError
 from passdown.handoff.mirror import follow_active
 from passdown.handoff.named import find_stored
 from passdown.handoff.shelves import Place, place_of, require_packets, writing
-from passdown.handoff.shelving import write_packet_files
+from passdown.handoff.shelving import unmarked_files, write_packet_files
 from passdown.model.finding import Finding
 from passdown.redact.neutralise import one_line
 from passdown.store.archive import last_turn, marker, markers_in
@@ -76,7 +76,7 @@ def set_archived(place: Place, store: Store, chosen: Sequence[StoredPacket], *, 
     after = [structs.replace(p, archived=not undo) if p.packet_id in ids else p for p in store.packets]
     if undo:
         _require_no_conflict(turned, after)
-    files = [file for packet in turned for file in _markers(packet)]
+    files = [file for packet in turned for file in _markers(packet)] + unmarked_files(place, after)
     changed = write_packet_files(place, files) if files else []
     changed += follow_active(place, after, local=all(packet.shelf == "local" for packet in turned))
     return Archived(

@@ -16,7 +16,7 @@ from msgspec import Struct
 from passdown.errors import UsageError
 from passdown.handoff.named import find_stored, where
 from passdown.handoff.shelves import Place, place_of, writing
-from passdown.handoff.shelving import put_packet, read_plain, repeat_packet
+from passdown.handoff.shelving import mend_packet, put_packet, read_plain, repeat_packet
 from passdown.io.files import read_bounded
 from passdown.model.finding import Finding
 from passdown.model.packet import Packet
@@ -78,6 +78,8 @@ def resolve(folder: Path, keep: str = "", topic: str = "") -> Resolution:
     with writing(place) as store:
         groups = _conflicts(store, place.branch, topic)
         in_conflict = [packet for group in groups for packet in group]
+        if not in_conflict and (done := _settled(place, store, keep)):
+            return done
         if not in_conflict:
             raise UsageError(
                 f"there is no conflict on {where(place.branch)}", next_step="`passdown log` lists the packets."
@@ -100,6 +102,17 @@ def settle(place: Place, store: Store, group: Sequence[StoredPacket], kept: Stor
         changed=tuple(place.name(path) for path in shelved.changed),
         findings=store.findings,
     )
+
+
+def _settled(place: Place, store: Store, keep: str) -> Resolution | None:
+    """Return what a settlement that was killed has written already, put right; None when there was none."""
+    for packet in heads(store.packets, place.branch):
+        lineage = packet.head.ext.lineage
+        if len(lineage.over) > 1 and lineage.of.startswith(keep):
+            mended = mend_packet(place, store, packet)
+            changed = tuple(place.name(path) for path in mended.changed)
+            return Resolution(packet_id=packet.packet_id, kept=lineage.of, over=lineage.over, changed=changed)
+    return None
 
 
 def _conflicts(store: Store, branch: str | None, topic: str) -> list[list[StoredPacket]]:

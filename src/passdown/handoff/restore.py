@@ -10,7 +10,7 @@ from msgspec import Struct
 from passdown.errors import ConflictError
 from passdown.handoff.named import find_stored, where
 from passdown.handoff.shelves import Place, place_of, require_packets, writing
-from passdown.handoff.shelving import put_packet, read_plain, repeat_packet
+from passdown.handoff.shelving import mend_packet, put_packet, read_plain, repeat_packet
 from passdown.model.finding import Finding
 from passdown.packet.encode import encode_plain
 from passdown.packet.identity import same_content
@@ -26,6 +26,7 @@ class Restored(Struct, frozen=True, kw_only=True):
     of: StoredPacket
     over: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    new: bool = True
     findings: tuple[Finding, ...] = ()
 
     def report(self) -> dict[str, Any]:
@@ -43,7 +44,7 @@ class Restored(Struct, frozen=True, kw_only=True):
     def headline(self) -> str:
         """Return one line for the person who restored."""
         old, new = one_line(self.of.packet_id[:12], 12), one_line(self.packet.packet_id[:12], 12)
-        return f"packet {new} is active now: it says what {old} says" if self.changed else f"{new} is active already"
+        return f"packet {new} is active now: it says what {old} says" if self.new else f"{new} is active already"
 
 
 def restore(folder: Path, name: str) -> Restored:
@@ -69,7 +70,9 @@ def restore_stored(place: Place, store: Store, old: StoredPacket) -> Restored:
         )
     plain = read_plain(old)
     if active and (active[0].packet_id == old.packet_id or same_content(read_plain(active[0]), plain)):
-        return Restored(packet=active[0], of=old, findings=store.findings)
+        mended = mend_packet(place, store, active[0])
+        changed = tuple(place.name(path) for path in mended.changed)
+        return Restored(packet=active[0], of=old, changed=changed, new=False, findings=store.findings)
     over = [packet.packet_id for packet in active]
     made = repeat_packet(store, plain, supersedes=over[0] if over else None, over=over)
     shelf = "project" if "project" in {old.shelf, *(packet.shelf for packet in active)} else "local"

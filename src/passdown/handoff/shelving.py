@@ -50,6 +50,11 @@ def put_packet(place: Place, store: Store, data: bytes, shelf: ShelfName) -> She
     return Shelved(packet=new, changed=tuple(changed))
 
 
+def mend_packet(place: Place, store: Store, packet: StoredPacket) -> Shelved:
+    """Put right what a killed writer left undone around a packet that lies here. Call it while `writing`."""
+    return put_packet(place, store, read_bounded(packet.path, PACKET_LIMIT), packet.shelf)
+
+
 def write_packet_files(place: Place, files: list[tuple[Path, bytes]]) -> list[Path]:
     """Write files of both shelves, those of the local one for this user alone. Returns the paths that changed."""
     local = [(path, data) for path, data in files if path.is_relative_to(place.shelves.local)]
@@ -116,15 +121,22 @@ def _superseded(place: Place, new: StoredPacket, after: Sequence[StoredPacket]) 
 
     A packet of the project is only marked for a packet of the project: the mark travels, and must not travel alone.
     """
-    everything, project = Chain(after), Chain(packet for packet in after if packet.shelf == "project")
-    older = everything.ancestors(new.head.behind())
-    files = []
+    older = Chain(after).ancestors(new.head.behind())
+    files = unmarked_files(place, after)
     for packet in after:
-        if packet.head.status != "active" or packet.packet_id == new.packet_id:
-            continue
-        visible = project if packet.shelf == "project" else everything
         mine = packet.packet_id in older and (new.shelf == "project" or packet.shelf == "local")
-        if mine or visible.is_superseded(packet):
+        if mine and packet.head.status == "active" and packet.packet_id != new.packet_id:
+            files += [file for path in (packet.path, *packet.copies) for file in _marked(place, path)]
+    return list(dict(files).items())
+
+
+def unmarked_files(place: Place, packets: Sequence[StoredPacket]) -> list[tuple[Path, bytes]]:
+    """Return the files of the packets that are superseded on their shelf and do not say so yet, marked."""
+    everything, project = Chain(packets), Chain(packet for packet in packets if packet.shelf == "project")
+    files = []
+    for packet in packets:
+        visible = project if packet.shelf == "project" else everything
+        if packet.head.status == "active" and visible.is_superseded(packet):
             files += [file for path in (packet.path, *packet.copies) for file in _marked(place, path)]
     return files
 
