@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from passdown.clean.board import proven_open
 from passdown.clean.options import CleanOptions, Situation
@@ -74,7 +74,7 @@ def _edited(gathered: Gathered, path: str, tasks: list[Task]) -> tuple[Path, byt
             raise ConflictError("changed while it was looked at", where=path, next_step="Run it again.")
         ids = {task.id for task in tasks}
         data = set_done(file.data, path, ids)
-        before, after = _statuses(file), _statuses(file._replace(data=data))
+        before, after = _statuses(file), _statuses(structs.replace(file, data=data))
     except MalformedError as error:
         raise FormatError(error.detail, where=path, next_step="Set the status by hand.") from error
     if after != {name: "done" if name in ids else status for name, status in before.items()}:

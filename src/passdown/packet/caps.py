@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, TypeVar
+
+from msgspec import Struct
 
 T = TypeVar("T")
 
 
-class Text(NamedTuple):
+class Text(Struct, frozen=True):
     """What a string field holds: `line` prose on one line, `block` prose with line breaks, `exact` a path, ref or
     name that must not be normalised, `hash` hexadecimal digits. `cap` is in characters.
     """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.model.pattern import lazy_pattern
 from passdown.redact.names import (
@@ -60,7 +61,7 @@ _LOOKS = 4
 _LONGEST_VALUE = 4096
 
 
-class Span(NamedTuple):
+class Span(Struct, frozen=True, order=True):
     """A piece of a text that holds a secret: from `start` to before `end`, in characters."""
 
     start: int

@@ -7,7 +7,9 @@ scanners. Quantifiers are bounded, which keeps every attempt short whatever the 
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 _A = "[A-Za-z0-9]"
 _W = "[A-Za-z0-9_-]"
@@ -18,7 +20,7 @@ _END = "(?![A-Za-z0-9])"
 Check = Literal["", "random", "discord", "curl"]
 
 
-class Rule(NamedTuple):
+class Rule(Struct, frozen=True):
     """One family. `tail` is the pattern after the anchor; a group named `s` marks the secret part when not all is.
 
     `more` is a character class that carries on the token beyond the bounded tail. `back` says at which distances

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from passdown.model.pattern import lazy_pattern
 from passdown.redact.assignments import CONTEXT_WORDS, MARKER, Patience, Span, kind_of_value, spans_by_context
@@ -32,7 +34,7 @@ _CURL = lazy_pattern(r"\bcurl\b[^\n]{0,512}\Z")
 _LOWER = {code: code + 32 for code in range(65, 91)}
 
 
-class _Row(NamedTuple):
+class _Row(Struct, frozen=True):
     """A rule and its rank in the table. Its expressions are compiled when its anchor first turns up in a text."""
 
     rank: int

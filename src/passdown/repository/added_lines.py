@@ -9,7 +9,8 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import open_regular
@@ -33,7 +34,7 @@ _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34,
 _ESCAPE = lazy_pattern(rb'\\([0-7]{3}|[abtnvfr"\\])')
 
 
-class FileLines(NamedTuple):
+class FileLines(Struct, frozen=True):
     """One changed file: its present text (empty when it is gone), the numbers of its added lines, the removed lines.
 
     `new` says that the base does not have the file.
@@ -46,7 +47,7 @@ class FileLines(NamedTuple):
     new: bool = False
 
 
-class AddedLines(NamedTuple):
+class AddedLines(Struct, frozen=True):
     """The files that were read, in path order, and the paths that were too large or could not be read."""
 
     files: tuple[FileLines, ...]

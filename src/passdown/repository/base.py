@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.errors import UsageError
 from passdown.io.git import try_git
@@ -22,7 +23,7 @@ from passdown.repository.refs import Integration
 _ID = lazy_pattern(r"[0-9a-f]{7,64}")
 
 
-class Base(NamedTuple):
+class Base(Struct, frozen=True):
     """The chosen base: a commit (or the empty tree, then `commit` is empty), the rule that chose it, and findings."""
 
     tree_ish: str

@@ -7,7 +7,8 @@ import os
 import stat
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct, structs
 
 from passdown.io.git import try_git
 from passdown.repository.locate import Layout
@@ -22,7 +23,7 @@ _TRIES = 8
 _PLAIN = frozenset(range(0x20, 0x7F)) - set(b'"\\') | set(range(0x80, 0x100))
 
 
-class Present(NamedTuple):
+class Present(Struct, frozen=True):
     """What lies at a path now: git's mode, the blob id (empty when it was not computed), and the size in bytes."""
 
     mode: str
@@ -56,7 +57,7 @@ def read_present(layout: Layout, paths: Iterable[bytes]) -> dict[bytes, Present]
             budget -= status.st_size
             queue.append(path)
     for path, blob in zip(queue, _hash_files(layout.root, queue), strict=False):
-        present[path] = present[path]._replace(blob=blob)
+        present[path] = structs.replace(present[path], blob=blob)
     return present
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.io.git import run_git, try_git
 from passdown.model.path import decode_path, encode_path
@@ -15,7 +16,7 @@ KEPT = 2000
 _FORM = "--format=%(objectname)%00%(refname:strip=2)%00%(upstream)%00%(HEAD)"
 
 
-class Branch(NamedTuple):
+class Branch(Struct, frozen=True):
     """A local branch: name, tip, whether it has an upstream configured, whether HEAD is on it."""
 
     name: str

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct, structs
 
 from passdown.io.git import run_git
 from passdown.model.evidence import Change
@@ -24,7 +26,7 @@ Letter = Literal["A", "M", "D", "T", "R", "U"]
 _LETTERS: dict[str, Letter] = {"A": "A", "D": "D", "T": "T"}
 
 
-class Changes(NamedTuple):
+class Changes(Struct, frozen=True):
     """The listed changes in path order, how many there are in all, and findings."""
 
     kept: tuple[Change, ...]
@@ -32,14 +34,14 @@ class Changes(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-class _Raw(NamedTuple):
+class _Raw(Struct, frozen=True):
     letter: str
     old_mode: str
     mode: str
     blob: str
 
 
-class _Dirty(NamedTuple):
+class _Dirty(Struct, frozen=True):
     dirt: Dirt
     base_mode: str
 
@@ -105,7 +107,9 @@ def _lines(
         found |= {path: counted[path] for path in paths if path in counted}
     new = [(item.dirt.path, item.dirt.mode) for item in listed if item.dirt.untracked or item.base_mode == ABSENT]
     for path, lines in file_lines(layout.root, new).items():
-        found[path] = lines._replace(deleted=found[path].deleted) if path in found and lines.added >= 0 else lines
+        found[path] = (
+            structs.replace(lines, deleted=found[path].deleted) if path in found and lines.added >= 0 else lines
+        )
     if not lacking:
         return found, ()
     detail = "git lacks the content of changed files (a partial clone); their lines are not counted"

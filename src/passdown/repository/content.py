@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.io.git import run_git
 from passdown.model.path import decode_path
@@ -24,7 +25,7 @@ Counts = Callable[[str], bool]
 """Whether a repository-relative path counts."""
 
 
-class TreeState(NamedTuple):
+class TreeState(Struct, frozen=True):
     """A working tree at one moment. `fingerprint` is that of the snapshot; `dirt` what is not committed.
 
     `worktree` names a linked worktree as git does and is empty in the main one.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct, structs
 
 from passdown.repository.blobs import Present, read_present
 from passdown.repository.locate import Layout
@@ -15,7 +16,7 @@ SUBMODULE = "160000"
 _SUBMODULES = 50
 
 
-class Dirt(NamedTuple):
+class Dirt(Struct, frozen=True):
     """One uncommitted path. `mode` and `blob` are the present ones, empty when nothing is there.
 
     `blob` is also empty for a file that was too large to hash (then `size` says how large). `in_head` says whether
@@ -50,8 +51,8 @@ def read_dirt(layout: Layout, status: Status) -> tuple[Dirt, ...]:
     found = {path: _of_file(Dirt(path, untracked=True), present.get(path)) for path in status.untracked}
     asked = 0
     for entry in status.entries:
-        dirt = found.get(entry.path, Dirt(entry.path))._replace(
-            head_mode=entry.head_mode, tracked=True, unmerged=entry.unmerged
+        dirt = structs.replace(
+            found.get(entry.path, Dirt(entry.path)), head_mode=entry.head_mode, tracked=True, unmerged=entry.unmerged
         )
         if entry.path not in untracked:
             asked += entry.mode == SUBMODULE
@@ -65,7 +66,7 @@ def _must_read(entry: Entry) -> bool:
 
 
 def _of_file(dirt: Dirt, present: Present | None) -> Dirt:
-    return dirt if present is None else dirt._replace(mode=present.mode, blob=present.blob, size=present.size)
+    return dirt if present is None else structs.replace(dirt, mode=present.mode, blob=present.blob, size=present.size)
 
 
 def _of_entry(root: Path, dirt: Dirt, entry: Entry, present: Present | None, *, ask: bool) -> Dirt:
@@ -74,8 +75,8 @@ def _of_entry(root: Path, dirt: Dirt, entry: Entry, present: Present | None, *, 
     if entry.mode == SUBMODULE:
         moved = entry.code[1] != "." and "C" in entry.submodule
         blob = checked_out(root, entry.path) if moved and ask else entry.index_blob
-        return dirt._replace(mode=SUBMODULE, blob=blob)
+        return structs.replace(dirt, mode=SUBMODULE, blob=blob)
     if _must_read(entry):
         # git's own word on the mode: it knows core.fileMode and core.symlinks.
-        return _of_file(dirt, present)._replace(mode=entry.mode) if present else dirt
-    return dirt._replace(mode=entry.mode, blob=entry.index_blob)
+        return structs.replace(_of_file(dirt, present), mode=entry.mode) if present else dirt
+    return structs.replace(dirt, mode=entry.mode, blob=entry.index_blob)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.errors import FormatError, GitError, UnsafeError
 from passdown.io.files import read_bounded
@@ -19,7 +20,7 @@ _PLAIN_HEAD = lazy_pattern(rb"ref: refs/heads/([A-Za-z0-9_][A-Za-z0-9_-]*(?:/[A-
 """What HEAD holds in most repositories. Any other content is left to git."""
 
 
-class Head(NamedTuple):
+class Head(Struct, frozen=True):
     """Where HEAD is. `commit` is empty when unborn; `looked_through` are the tip's commits above `effective`.
 
     `at` is the committer date of the effective commit in milliseconds, `tree` its tree.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 from passdown.io.git import run_git
 from passdown.model.path import decode_path
@@ -17,7 +19,7 @@ KEPT = 1000
 """Most marked paths that are present and therefore compared."""
 
 
-class Hidden(NamedTuple):
+class Hidden(Struct, frozen=True):
     """A path whose change git status does not show, and the mark that hides it."""
 
     path: str

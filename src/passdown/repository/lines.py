@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.errors import UnsafeError
 from passdown.io.files import open_regular
@@ -22,7 +23,7 @@ _ARGUMENTS = 512 << 10
 _HEAD = 8000
 
 
-class Lines(NamedTuple):
+class Lines(Struct, frozen=True):
     """Added and deleted lines, -1 for a binary file or one that was not counted."""
 
     added: int = 0

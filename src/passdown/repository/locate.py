@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.errors import GitError
 from passdown.io.git import ask_git
@@ -22,7 +23,7 @@ _EMPTY_TREE = {
 }
 
 
-class Layout(NamedTuple):
+class Layout(Struct, frozen=True):
     """A repository's folders, all absolute. In a bare repository `root` is the git folder itself.
 
     `git_dir` is this worktree's own, `common_dir` is shared by all worktrees. `empty_tree` is the id of a tree

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 
-class OwnPaths(NamedTuple):
+class OwnPaths(Struct, frozen=True):
     """The paths that never count, as bytes: files by `names`, everything below a folder by `prefixes`."""
 
     names: frozenset[bytes]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import open_regular, read_bounded
@@ -19,7 +20,7 @@ _ASKED = 200
 _PATCHES = 64 << 20
 
 
-class Lost(NamedTuple):
+class Lost(Struct, frozen=True):
     """A commit that no ref reaches any more, and its subject."""
 
     id: str

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.io.git import run_git
 
 DEFAULT_BRANCHES = ("main", "master", "trunk")
 
 
-class Refs(NamedTuple):
+class Refs(Struct, frozen=True):
     """Ids by full ref name, and where symbolic refs lead."""
 
     ids: dict[str, str]
     targets: dict[str, str]
 
 
-class Integration(NamedTuple):
+class Integration(Struct, frozen=True):
     """The branch that work is merged into: its plain name, and the refs that hold it (local, remote)."""
 
     name: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import read_bounded
@@ -16,7 +17,7 @@ _ATTRIBUTES_LIMIT = 1 << 20
 _WANTED = r"^(remote\..*\.url|filter\..*\.(clean|process)|core\.(autocrlf|eol|ignorecase))$"
 
 
-class Settings(NamedTuple):
+class Settings(Struct, frozen=True):
     """Names of remotes and of content filters (git runs those, whoever configured them), and how lines end."""
 
     remotes: tuple[str, ...] = ()

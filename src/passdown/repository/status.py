@@ -5,14 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct, structs
 
 from passdown.errors import GitError
 from passdown.io.git import run_git
 from passdown.repository.own import OwnPaths
 
 
-class Entry(NamedTuple):
+class Entry(Struct, frozen=True):
     """A tracked path that differs from HEAD or from the index.
 
     `code` is git's two letters (index, working tree), `U` + anything for an unmerged path is told by `unmerged`.
@@ -29,7 +30,7 @@ class Entry(NamedTuple):
     unmerged: bool = False
 
 
-class Status(NamedTuple):
+class Status(Struct, frozen=True):
     """All of it: HEAD's commit (empty when unborn), branch header, upstream with its distance, and the paths.
 
     `ahead` and `behind` are None without an upstream or when it is gone. `nested` are repositories that are no
@@ -112,7 +113,7 @@ def _entry(record: bytes) -> Entry:
             return _plain(path, code, sub, head_mode, index_mode, mode, blob)
         if record.startswith(b"u "):
             _, code, sub, _, ours, _, mode, _, blob, _, path = record.split(b" ", 10)
-            return _plain(path, code, sub, ours, ours, mode, blob)._replace(unmerged=True)
+            return structs.replace(_plain(path, code, sub, ours, ours, mode, blob), unmerged=True)
     except ValueError as error:
         raise GitError("git status wrote a line passdown does not know", where=ascii(record[:200])) from error
     raise GitError("git status wrote a line passdown does not know", where=ascii(record[:200]))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.io.git import run_git, try_git
 from passdown.model.evidence import Submodule
@@ -49,7 +50,7 @@ def checked_out(root: Path, path: bytes) -> str:
     return output.decode().strip() if code == 0 else ""
 
 
-class Inside(NamedTuple):
+class Inside(Struct, frozen=True):
     """What is not committed inside a submodule: changed and untracked paths, and an operation that is under way."""
 
     changed: tuple[str, ...] = ()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.io.git import run_git
 from passdown.model.finding import Finding
@@ -12,7 +13,7 @@ from passdown.repository.head import Head
 from passdown.repository.status import Status
 
 
-class Upstream(NamedTuple):
+class Upstream(Struct, frozen=True):
     """The upstream's short name, the distance to it (None without one), and how many commits no remote has.
 
     passdown's own commits at the tip do not count. `unpushed` is None when the repository has no remote.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from passdown.errors import UnsafeError
 from passdown.io.files import open_regular
@@ -33,7 +35,7 @@ _HEX = lazy_pattern(r"[0-9a-f]{40,64}")
 _HARMLESS = {"feedback.repaired_line", "feedback.bad_exit", "feedback.foreign_cwd"}
 
 
-class LogFile(NamedTuple):
+class LogFile(Struct, frozen=True):
     """One file of the log: its path, its size and SHA-256 when it was opened, and how many lines it then had."""
 
     path: str
@@ -42,7 +44,7 @@ class LogFile(NamedTuple):
     lines: int
 
 
-class Feedback(NamedTuple):
+class Feedback(Struct, frozen=True):
     """The kept rows, how many lines could not be read, how many older lines were not kept, and the files."""
 
     rows: tuple[FeedbackRow, ...]

@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, get_args
+from typing import get_args
+
+from msgspec import Struct
 
 from passdown.config import Config
 from passdown.errors import FormatError, UnsafeError
@@ -26,7 +28,7 @@ MAX_LISTED = 200
 _TASK_ID = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-class Names(NamedTuple):
+class Names(Struct, frozen=True):
     """Where a role's file may lie; `{task}` stands for the active task's id."""
 
     canonical: tuple[str, ...]
@@ -66,7 +68,7 @@ NAMES: dict[Role, Names] = {
 """Roles whose file is looked for, with its places."""
 
 
-class File(NamedTuple):
+class File(Struct, frozen=True):
     """A file that was read whole: repository-relative path, bytes, and their SHA-256."""
 
     path: str

@@ -6,7 +6,9 @@ A row is `{"kind": "risk", "text": "...", "by": "agent"}`; see `NoteRow` for the
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
+
+from msgspec import Struct
 
 from passdown.model.finding import Severity
 from passdown.model.workbench import DecisionRow, NoteRow
@@ -20,7 +22,7 @@ PREFIXES = {"assumption": "A-", "risk": "R-", "attempt": "F-", "next": "N-"}
 """How the ids of the kinds begin."""
 
 
-class Log(NamedTuple):
+class Log(Struct, frozen=True):
     """The rows of decisions.jsonl, in order of first appearance."""
 
     decisions: tuple[DecisionRow, ...] = ()

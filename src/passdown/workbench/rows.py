@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from passdown.io.jsonl import Line, read_lines, salvage
 from passdown.model.finding import Severity
@@ -19,7 +20,7 @@ _BLANK = b" \t\r\n\x00"
 _DECODER = msgspec.json.Decoder()
 
 
-class Row(NamedTuple):
+class Row(Struct, frozen=True):
     """One row: 1-based `line` in its file, byte `offset`, and the object."""
 
     line: int
