@@ -14,8 +14,8 @@ from typing import Any
 import jsonschema_rs
 import msgspec
 
-from passdown.packet.seal import summary_of
 from passdown.model.clean import CleanState
+from passdown.packet.seal import summary_of
 
 
 def dirty(repo: Any) -> None:
@@ -72,13 +72,14 @@ def test_the_local_shelf_keeps_it_for_this_tree_alone(passdown: Any, repository:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert repository.git("status", "--porcelain") == "M src/a.py\n?? src/limits.py"
     state = msgspec.json.decode(path.read_bytes(), type=CleanState)
-    assert read_clean_state(repository.root / ".git", state.tree_fingerprint) == state
-    assert read_clean_state(repository.root / ".git", "0" * 64) is None
+    assert state.blocking == ("temp.debug_print", "tree.uncommitted", "tree.untracked")
     repository.write("src/a.py", "A = 3\n")
     passdown("check", folder=repository.root)
-    assert read_clean_state(repository.root / ".git", state.tree_fingerprint) is None
+    later = msgspec.json.decode(path.read_bytes(), type=CleanState)
+    assert later.tree_fingerprint != state.tree_fingerprint
     path.write_text("{")
-    assert read_clean_state(repository.root / ".git", state.tree_fingerprint) is None
+    assert passdown("check", folder=repository.root).returncode == 3, "a broken one is written anew"
+    assert msgspec.json.decode(path.read_bytes(), type=CleanState) == later
 
 
 def test_the_shelf_is_shared_and_no_symlink_is_written_through(passdown: Any, repository: Any, tmp_path: Path) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from passdown.cli.output import print_findings, print_json
+from passdown.cli.output import at_terminal, print_findings, print_json
 from passdown.model.clean import CleanState
 from passdown.model.finding import SEVERITY_ORDER, Finding
 from passdown.redact.neutralise import one_line
@@ -78,7 +77,7 @@ def check(
         run_tests=run_tests, report=report, sync_board=sync_board, timeout=test_timeout, announce=_announce
     )  # fmt: skip
     done = run_check(
-        Path(folder), options, clean, output=output, terminal=sys.stdin.isatty(), running=running
+        Path(folder), options, clean, output=output, terminal=at_terminal("stdin"), running=running
     )  # fmt: skip
     _say_what_was_done(done)
     print_findings(finding for finding in done.findings if finding.severity != "info")

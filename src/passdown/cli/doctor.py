@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from passdown.cli.output import print_json
+from passdown.cli.output import at_terminal, print_json
 from passdown.redact.neutralise import neutralise
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def _kept(found: Diagnosis, keep: Path | None) -> dict[str, object]:
 
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
-    if not sys.stderr.isatty():
+    if not at_terminal("stderr"):
         yield lambda _: None
         return
     from rich.console import Console

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from passdown.cli.output import print_findings, print_json
+from passdown.cli.output import at_terminal, print_findings, print_json
 from passdown.redact.neutralise import one_line
 
 if TYPE_CHECKING:
@@ -304,12 +304,11 @@ def _text(words: tuple[str, ...]) -> str:
 
 def _setting(by: str) -> Setting:
     import os
-    import sys
     import time
 
     from passdown.handoff.note import Setting
 
-    terminal = sys.stdin is not None and sys.stdin.isatty()  # None: standard input is closed
+    terminal = at_terminal("stdin")
     return Setting(environ=os.environ, terminal=terminal, now=time.time_ns() // 1_000_000, by=by)
 
 

@@ -15,6 +15,11 @@ from passdown.redact.neutralise import one_line
 T = TypeVar("T")
 
 
+def at_terminal(*streams: str) -> bool:
+    """Say whether a person sits at these standard streams (`stdin`, `stdout`, `stderr`); a closed one is none."""
+    return all((stream := getattr(sys, name)) is not None and stream.isatty() for name in streams)
+
+
 def print_json(value: Any) -> None:
     """Print a value as indented JSON with sorted keys."""
     data = msgspec.json.format(msgspec.json.encode(value, order="sorted"), indent=2)
@@ -31,7 +36,7 @@ def print_findings(findings: Iterable[Finding]) -> None:
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print rows under a header: a rich table on a terminal, tab-separated columns in a pipe."""
-    if not sys.stdout.isatty():
+    if not at_terminal("stdout"):
         for row in rows:
             click.echo("\t".join(row))
         return
@@ -49,7 +54,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def follow(items: Sequence[T], label: str) -> Iterator[T]:
     """Iterate with a progress bar on a terminal, silently in a pipe."""
-    if not sys.stderr.isatty() or len(items) < 4:
+    if not at_terminal("stderr") or len(items) < 4:
         yield from items
         return
     from rich.console import Console

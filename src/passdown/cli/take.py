@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from passdown.cli.output import print_findings, print_json
+from passdown.cli.output import at_terminal, print_findings, print_json
 
 
 @click.command()
@@ -53,7 +52,7 @@ def take(
     from passdown.takeover.cold_start import render_cold_start
 
     terms = Terms(
-        acknowledge=ack, steal=steal, portable=portable, terminal=sys.stdin.isatty() and sys.stdout.isatty(),
+        acknowledge=ack, steal=steal, portable=portable, terminal=at_terminal("stdin", "stdout"),
         receipt=not no_receipt, tokens=tokens,
     )  # fmt: skip
     taken = take_over(Path(folder), packet, terms=terms)

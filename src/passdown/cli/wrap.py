@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from passdown.cli.output import print_findings, print_json
+from passdown.cli.output import at_terminal, print_findings, print_json
 
 if TYPE_CHECKING:
     from passdown.clean.options import CleanOptions
@@ -67,7 +66,7 @@ def wrap(
         _print_draft(folder, options, clean, as_json=as_json)
         return 0
     try:
-        wrapped = write_packet(Path(folder), options, clean, terminal=sys.stdin.isatty())
+        wrapped = write_packet(Path(folder), options, clean, terminal=at_terminal("stdin"))
     except BlockedError as error:
         _print_blocked(error, as_json=as_json)
         return error.exit_code

@@ -158,8 +158,8 @@ class CommandRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `exit` None is no result and counts as a failure. `result` says how it ended; `expected` marks a non-zero exit that
     is an answer rather than a failure (grep without a match, `test -f`, a diff that differs, a test run the agent
-    said must fail). `tokens` is the command's normal form, `error_line` the line that names the failure. `codes` are the
-    hashes of the code that the result speaks of, where they were recorded.
+    said must fail). `tokens` is the command's normal form, `error_line` the line that names the failure. `codes` are
+    the hashes of the code that the result speaks of, where they were recorded.
     """
 
     command: str
@@ -203,7 +203,7 @@ class CommandChain(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class TestFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """State of the tests as recorded; passdown runs nothing here. `tree` is the fingerprint when it is known to match.
 
-    `green`/`red`/`error` need a fresh record; `stale` has an older one; `manual` has only prose criteria. `none_ran`: the
+    `green`/`red`/`error` need a fresh record; `stale` has an older one; `manual` has only prose criteria. `none_ran`: a
     runner was started and found no test. `decided_by` is the command whose run made the state what it is.
     """
 
