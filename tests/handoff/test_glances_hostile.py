@@ -66,7 +66,9 @@ def test_hostile_packets(repository: Any, passdown: Any, claude_session: Any, sp
         done = passdown("-C", str(root), *words)
         shown = done.stdout + done.stderr
         assert done.returncode in (0, 4, 6), (words, shown)
-        assert not any(bad in shown for bad in (b"Traceback", b"\x1b", b"\x07", b"\r", "\u202e".encode(), "\u200b".encode()))
+        assert not any(
+            bad in shown for bad in (b"Traceback", b"\x1b", b"\x07", b"\r", "\u202e".encode(), "\u200b".encode())
+        )
         assert b"\n## Next step" not in shown
         assert max(map(len, shown.splitlines()), default=0) < 4_000 or "--json" in words
     assert sorted(tmp_path.rglob("*")) == before

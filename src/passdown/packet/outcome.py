@@ -41,6 +41,8 @@ def decide_outcome(context: Context) -> Outcome:
         return "unknown"
     if context.governed or verification is not None:
         judged = verification is not None and verification.passed is True
-        fresh = judged and verification is not None and not is_stale(context, verification.head_commit, verification.here)
+        fresh = (
+            judged and verification is not None and not is_stale(context, verification.head_commit, verification.here)
+        )
         return "passed" if fresh and not never_run(context) else "unknown"
     return "passed" if tests.state == "green" else "unknown"
