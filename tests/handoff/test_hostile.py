@@ -17,7 +17,7 @@ from passdown.handoff.draft import draft
 from passdown.handoff.gather import Options
 from passdown.handoff.publish import Wrapped, publish
 
-OWN = ("outputs/handoff/", ".ai/", ".git/passdown/", ".git/info/exclude")
+OWN = ("outputs/handoff/", ".ai/", ".git/passdown/", ".git/info/exclude", ".git/info/attributes")
 
 HEADINGS = {
     "Next step", "Questions for the human", "Load first", "Goal", "In the human's words", "Completed", "Remaining",
