@@ -17,6 +17,8 @@ class Agent(NamedTuple):
 
     `override` is the environment variable that moves `home` (a path relative to the user's home folder), `resume` the
     words before a session's id that open that session again, `own` the variable that names the session to its commands.
+    `module` is empty where no reader of its sessions exists, `hooks` where nothing can be installed; `program` is the
+    binary's name.
     """
 
     id: str
@@ -26,6 +28,8 @@ class Agent(NamedTuple):
     home: str
     resume: tuple[str, ...] = ()
     own: str = ""
+    hooks: str = ""
+    program: str = ""
 
 
 class Sessions(Protocol):
@@ -44,15 +48,24 @@ class Sessions(Protocol):
         """Yield the session's events in file order, first a `SessionStart`, last a `SessionEnd`."""
 
 
-AGENTS: tuple[Agent, ...] = (
+TABLE: tuple[Agent, ...] = (
     Agent("claude_code", "Claude Code", "passdown.agents.claude_code.sessions", "CLAUDE_CONFIG_DIR", ".claude",
-          ("claude", "--resume"), "CLAUDE_CODE_SESSION_ID"),
+          ("claude", "--resume"), "CLAUDE_CODE_SESSION_ID", "passdown.agents.claude_code.hooks", "claude"),
     Agent("codex", "Codex", "passdown.agents.codex.sessions", "CODEX_HOME", ".codex", ("codex", "resume"),
-          "CODEX_THREAD_ID"),
+          "CODEX_THREAD_ID", "passdown.agents.codex.hooks", "codex"),
     Agent("opencode", "OpenCode", "passdown.agents.opencode.sessions", "", ".local/share/opencode",
-          ("opencode", "--session")),
-    Agent("pi", "Pi", "passdown.agents.pi.sessions", "PI_CODING_AGENT_DIR", ".pi/agent", ("pi", "--session")),
+          ("opencode", "--session"), "", "passdown.agents.opencode.hooks", "opencode"),
+    Agent("pi", "Pi", "passdown.agents.pi.sessions", "PI_CODING_AGENT_DIR", ".pi/agent", ("pi", "--session"), "",
+          "passdown.agents.pi.hooks", "pi"),
+    Agent("gemini", "Gemini CLI", "", "", ".gemini", (), "", "passdown.agents.gemini.hooks", "gemini"),
+    Agent("qwen", "Qwen Code", "", "", ".qwen", (), "", "passdown.agents.qwen.hooks", "qwen"),
+    Agent("copilot", "Copilot CLI", "", "COPILOT_HOME", ".copilot", (), "", "passdown.agents.copilot.hooks", "copilot"),
+    Agent("openhands", "OpenHands", "", "", ".openhands", (), "", "passdown.agents.openhands.hooks", "openhands"),
 )  # fmt: skip
+"""Every agent that passdown knows, by a reader of its sessions or by hooks."""
+
+AGENTS: tuple[Agent, ...] = tuple(row for row in TABLE if row.module)
+"""The agents whose sessions can be read."""
 
 
 def sessions_of(agent: Agent) -> Sessions:
