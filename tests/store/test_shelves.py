@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -157,19 +156,13 @@ def test_the_same_packet_made_on_two_devices_lies_in_two_folders_unless_it_is_th
     assert statuses == ["active", "superseded", "superseded"]
 
 
-def test_marks_count_only_under_their_own_names(tmp_path: Path) -> None:
-    name, data = marker("a" * 64, 1)
-    (tmp_path / name).write_bytes(data)
-    names = os.listdir(tmp_path)
-    assert last_turn("a" * 64, tmp_path, names) == 1
-    assert last_turn("b" * 64, tmp_path, names) == 0, "a mark of another packet"
-    (tmp_path / name).write_bytes(data.replace(b"\n", b"\r\n"))
-    assert last_turn("a" * 64, tmp_path, names) == 1, "a checkout on another system"
-    second, more = marker("a" * 64, 2)
-    (tmp_path / second).write_bytes(more + b" ")
-    assert last_turn("a" * 64, tmp_path, os.listdir(tmp_path)) == 1, "not what its name says"
-    (tmp_path / second).write_bytes(more)
-    assert last_turn("a" * 64, tmp_path, os.listdir(tmp_path)) == 2
+def test_marks_count_only_for_the_packet_they_name() -> None:
+    first, second = marker("a" * 64, 1)[0], marker("a" * 64, 2)[0]
+    assert last_turn("a" * 64, [first]) == 1
+    assert last_turn("a" * 64, [first, second, "archive-9-0123456789abcdef.json", "archive-0-x.json"]) == 2
+    assert last_turn("b" * 64, [first, second]) == 0, "marks of another packet"
+    assert marker("a" * 64, 1) == marker("a" * 64, 1)
+    assert marker("a" * 64, 1)[1] != marker("a" * 64, 3)[1]
 
 
 def test_an_ignored_shelf_is_named(desk: Any) -> None:

@@ -103,7 +103,7 @@ def _require_no_conflict(turned: Sequence[StoredPacket], after: Sequence[StoredP
 def _markers(packet: StoredPacket) -> list[tuple[Path, bytes]]:
     """Return the marker for each copy of a packet; all of them carry the same turn from then on."""
     folders = [path.parent for path in (packet.path, *packet.copies)]
-    last = max(last_turn(packet.packet_id, folder, markers_in(folder)) for folder in folders)
+    last = max(last_turn(packet.packet_id, markers_in(folder)) for folder in folders)
     name, data = marker(packet.packet_id, last + (1 if (last % 2 == 1) == packet.archived else 2))
     return [(folder / name, data) for folder in folders]
 

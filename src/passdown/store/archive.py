@@ -8,17 +8,14 @@ by itself in any order.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
 
-from passdown.errors import PassdownError
-from passdown.io.files import read_bounded
 from passdown.model.pattern import lazy_pattern
 
 _NAME = lazy_pattern(r"archive-([1-9][0-9]{0,5})-[0-9a-f]{16}\.json")
-_LIMIT = 1 << 10
 
 
 def is_marker(name: str) -> bool:
@@ -34,24 +31,16 @@ def marker(packet_id: str, turn: int) -> tuple[str, bytes]:
     return f"archive-{turn}-{hashlib.sha256(data).hexdigest()[:16]}.json", data
 
 
-def last_turn(packet_id: str, folder: Path | str, names: Iterable[str]) -> int:
-    """Return a packet's last turn among the files of its folder, 0 for none.
+def last_turn(packet_id: str, names: Collection[str]) -> int:
+    """Return a packet's last turn among the names of the files in its folder, 0 for none.
 
-    Only markers that are what their names say count.
+    The name alone says which packet's turn it is: nothing has to be read, and a mark of another packet does not count.
     """
-    turns = sorted(((int(found[1]), name) for name in names if (found := _NAME.fullmatch(name))), reverse=True)
-    return next((turn for turn, name in turns if _is_marker_of(packet_id, turn, folder, name)), 0)
+    turns = sorted({int(found[1]) for name in names if (found := _NAME.fullmatch(name))}, reverse=True)
+    present = set(names)
+    return next((turn for turn in turns if marker(packet_id, turn)[0] in present), 0)
 
 
 def markers_in(folder: Path) -> list[str]:
     """Return the names of the marker files in a packet's folder, in order."""
     return sorted(path.name for path in folder.glob("archive-*.json") if is_marker(path.name))
-
-
-def _is_marker_of(packet_id: str, turn: int, folder: Path | str, name: str) -> bool:
-    try:
-        data = read_bounded(f"{folder}/{name}", _LIMIT)
-    except (PassdownError, OSError):
-        return False
-    # A checkout may have turned the line ends.
-    return (name, data.replace(b"\r\n", b"\n")) == marker(packet_id, turn)

@@ -147,7 +147,7 @@ def _scan(folder: Path, name: ShelfName) -> tuple[list[StoredPacket], list[Findi
                 path = Path(place, "handoff.json")
                 head = read_head(path)
                 markers = [file for file in files if file.startswith("archive-")]
-                turn = last_turn(head.packet_id, place, markers) if markers else 0
+                turn = last_turn(head.packet_id, markers) if markers else 0
                 packets.append(StoredPacket(path=path, head=head, shelf=name, archived=turn % 2 == 1))
             elif all(map(is_staged, files)):
                 leftovers.append(Path(place))
