@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -120,3 +121,23 @@ def test_names_that_are_ambiguous_list_the_candidates(bench: Any) -> None:
         done = bench.run("-C", str(bench.root), *words)
         assert done.returncode == 2
         assert b"Here are" in done.stderr or b"--all-superseded" in done.stderr
+
+
+def test_r20_what_was_restored_is_taken_although_a_session_went_on_after_it(bench: Any, claude_session: Any) -> None:
+    session = claude_session(bench.root)
+    session.branch = "feat/export-limit"
+    session.human("Limit the exports.")
+    session.runs("pytest -q", "1 failed", 1)
+    old = bench.wrap()
+    session.runs("pytest -q", "2 failed", 1)
+    new = bench.wrap()
+    assert new["supersedes"] == old["packet_id"]
+    done = json.loads(bench.passdown("restore", old["packet_id"][:8], "--json"))
+    # A log that is not live, and no younger than what it says.
+    os.utime(session.path, (session.clock, session.clock))
+    taken = json.loads(bench.passdown("take", "--json"))
+    assert (taken["packet_id"], taken["built_now"]) == (done["packet_id"], False)
+    session.runs("pytest -q", "1 passed")
+    os.utime(session.path, (session.clock, session.clock))
+    taken = json.loads(bench.passdown("take", "--json"))
+    assert taken["built_now"], "work after that is newer, of course"

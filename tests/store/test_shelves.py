@@ -132,7 +132,8 @@ def test_a_returning_content_is_a_packet_of_its_own(desk: Any) -> None:
     third = desk.wrap("one")
     assert third.packet.packet_id not in (first.packet.packet_id, second.packet.packet_id)
     assert third.packet.supersedes == second.packet.packet_id
-    assert third.packet.ext == {"x-passdown-lineage": {"of": first.packet.packet_id, "over": [second.packet.packet_id]}}
+    lineage = {"of": first.packet.packet_id, "over": [second.packet.packet_id], "as_of": second.packet.as_of}
+    assert third.packet.ext == {"x-passdown-lineage": lineage}
     assert desk.active() == [third.packet.packet_id]
     assert desk.wrap().changed == (), "and wrapping it again says nothing new"
     fourth, fifth = desk.wrap("two"), desk.wrap("one")

@@ -77,9 +77,10 @@ def repeat_packet(
     Its lineage says whose content it is. The same repetition made on another device is the same packet.
     """
     known = {packet.packet_id for packet in store.packets}
+    known_until = max((p.head.as_of or "" for p in store.packets if p.packet_id in over), default="")
     name = str(plain["packet_id"])
     while True:
-        lineage = {"of": name, "over": sorted(over)}
+        lineage = {"of": name, "over": sorted(over), "as_of": known_until}
         made = plain | {"ext": plain.get("ext", {}) | {EXT_KEY: lineage}}
         made |= {"status": "active", "supersedes": supersedes, "superseded_by": None}
         made["packet_id"] = packet_id(made)

@@ -12,8 +12,10 @@ class Lineage(Struct, frozen=True, kw_only=True):
     """`of` is the packet whose content is repeated, `over` the packets superseded by that, in order of their ids.
 
     A packet's `supersedes` names one packet and is not hashed. Two repetitions of the same content over the same
-    packets are the same packet, on whatever device they were made; over others they are different ones.
+    packets are the same packet, on whatever device they were made; over others they are different ones. `as_of` is
+    how far the evidence of those it supersedes reaches: whoever repeated the old one knew that much, and chose it.
     """
 
     of: str = ""
     over: tuple[str, ...] = ()
+    as_of: str = ""

@@ -9,6 +9,7 @@ from passdown.io.git import try_git
 from passdown.model.brief import ColdStart, Quote
 from passdown.model.evidence import Evidence, RepositoryFacts
 from passdown.model.finding import Finding
+from passdown.model.lineage import EXT_KEY
 from passdown.model.memory import Ranked
 from passdown.model.moment import to_milliseconds
 from passdown.model.packet import Packet
@@ -28,13 +29,21 @@ def may_be_outdated(packet: Packet, refs: Sequence[SessionRef]) -> bool:
     A hint worth a closer look: copying a log makes it young, too.
     """
     ended = {line.id: to_milliseconds(line.ended_at) for line in packet.sessions}
-    as_of = to_milliseconds(packet.as_of)
+    as_of, chosen = to_milliseconds(packet.as_of), to_milliseconds(_chosen_over(packet))
     for ref in refs:
-        known = max((moment for moment in (ended.get(ref.session_id), as_of) if moment is not None), default=None)
+        moments = (ended.get(ref.session_id), as_of, chosen)
+        known = max((moment for moment in moments if moment is not None), default=None)
         grew = ref.modified_at or ref.started_at
         if grew is not None and (known is None or grew // 1000 * 1000 > known + _SLACK_MS):
             return True
     return False
+
+
+def _chosen_over(packet: Packet) -> str:
+    """Return until when a person knew of newer work and made this older packet active all the same."""
+    lineage = packet.ext.get(EXT_KEY)
+    moment = lineage.get("as_of") if isinstance(lineage, dict) else None
+    return moment if isinstance(moment, str) and to_milliseconds(moment) is not None else ""
 
 
 def is_newer(built: Packet, packet: Packet) -> bool:
@@ -42,7 +51,7 @@ def is_newer(built: Packet, packet: Packet) -> bool:
     known = {line.id: line.ended_at or "" for line in packet.sessions}
     as_of = packet.as_of or ""
     return any(
-        (line.ended_at or "") > max(known.get(line.id, ""), as_of if line.id not in known else "")
+        (line.ended_at or "") > max(known.get(line.id, ""), as_of if line.id not in known else "", _chosen_over(packet))
         for line in built.sessions
     )
 
