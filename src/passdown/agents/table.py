@@ -59,7 +59,8 @@ TABLE: tuple[Agent, ...] = (
           "passdown.agents.pi.hooks", "pi"),
     Agent("gemini", "Gemini CLI", "", "", ".gemini", (), "", "passdown.agents.gemini.hooks", "gemini"),
     Agent("qwen", "Qwen Code", "", "", ".qwen", (), "", "passdown.agents.qwen.hooks", "qwen"),
-    Agent("copilot", "Copilot CLI", "", "COPILOT_HOME", ".copilot", (), "", "passdown.agents.copilot.hooks", "copilot"),
+    Agent("copilot", "Copilot CLI", "passdown.agents.copilot.sessions", "COPILOT_HOME", ".copilot",
+          ("copilot", "--resume"), "COPILOT_AGENT_SESSION_ID", "passdown.agents.copilot.hooks", "copilot"),
     Agent("openhands", "OpenHands", "", "", ".openhands", (), "", "passdown.agents.openhands.hooks", "openhands"),
 )  # fmt: skip
 """Every agent that passdown knows, by a reader of its sessions or by hooks."""
