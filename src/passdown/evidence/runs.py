@@ -23,7 +23,8 @@ _BACKGROUND = lazy_pattern(
     r"(?:session ID|cell ID|running in (?:the )?background with ID:?|Background task(?: started)? with ID:?)"
     r"\s+([\w.-]{1,80})"
 )
-_BACKGROUND_KEYS = ("session_id", "bash_id", "shell_id", "task_id", "process_id", "cell_id", "id")
+_SHELL = lazy_pattern(r"<command (?:with|started in [a-z ]{1,40} with) (?:shellId|id): ([\w.-]{1,80})[^>]*>\s*\Z")
+_BACKGROUND_KEYS = ("session_id", "bash_id", "shell_id", "shellId", "task_id", "process_id", "cell_id", "id")
 _ASKING = frozenset(_BACKGROUND_KEYS)
 
 
@@ -99,7 +100,7 @@ class SessionRuns:
         if pending is None:
             return self._late_result(event)
         if event.outcome == "running":
-            match = _BACKGROUND.search(event.text[:2000])
+            match = _BACKGROUND.search(event.text[:2000]) or _SHELL.search(event.text[-400:])
             self._running[match[1] if match else event.call_id] = pending
             if len(self._running) > MAX_PENDING:
                 return _still_running(self._running.pop(next(iter(self._running))))
