@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from passdown.io.files import home_folder
 from passdown.model.session import AnyEvent, SessionRef
+
+if TYPE_CHECKING:
+    from passdown.agents.hook_command import HookCommand, OwnLine
 
 
 class Agent(NamedTuple):
@@ -48,6 +51,27 @@ class Sessions(Protocol):
         """Yield the session's events in file order, first a `SessionStart`, last a `SessionEnd`."""
 
 
+class Hooks(Protocol):
+    """What an agent's `hooks` module offers: one file it touches, and pure functions from its text to its text."""
+
+    EVENTS: Mapping[str, str]
+
+    def file(self, scope: str, root: Path, home: Path) -> Path:
+        """Return the file, of the user (`home` is the agent's folder) or of the project."""
+
+    def install(self, text: str | None, command: HookCommand, where: str = "") -> str:
+        """Return the file's text with our hooks; `text` is None where there is no file."""
+
+    def uninstall(self, text: str, where: str = "", *, whole: bool = True) -> str:
+        """Return the text without our hooks; nothing is left of a file made for them, unless `whole` is False."""
+
+    def installed(self, text: str, where: str = "") -> list[OwnLine]:
+        """Return the command lines of ours in the text."""
+
+    def context_output(self, text: str, event: str) -> str:
+        """Return what a hook prints so that the agent adds `text` to its context."""
+
+
 TABLE: tuple[Agent, ...] = (
     Agent("claude_code", "Claude Code", "passdown.agents.claude_code.sessions", "CLAUDE_CONFIG_DIR", ".claude",
           ("claude", "--resume"), "CLAUDE_CODE_SESSION_ID", "passdown.agents.claude_code.hooks", "claude"),
@@ -58,10 +82,11 @@ TABLE: tuple[Agent, ...] = (
     Agent("pi", "Pi", "passdown.agents.pi.sessions", "PI_CODING_AGENT_DIR", ".pi/agent", ("pi", "--session"), "",
           "passdown.agents.pi.hooks", "pi"),
     Agent("gemini", "Gemini CLI", "", "", ".gemini", (), "", "passdown.agents.gemini.hooks", "gemini"),
-    Agent("qwen", "Qwen Code", "", "", ".qwen", (), "", "passdown.agents.qwen.hooks", "qwen"),
+    Agent("qwen", "Qwen Code", "", "QWEN_HOME", ".qwen", (), "", "passdown.agents.qwen.hooks", "qwen"),
     Agent("copilot", "Copilot CLI", "passdown.agents.copilot.sessions", "COPILOT_HOME", ".copilot",
           ("copilot", "--resume"), "COPILOT_AGENT_SESSION_ID", "passdown.agents.copilot.hooks", "copilot"),
-    Agent("openhands", "OpenHands", "", "", ".openhands", (), "", "passdown.agents.openhands.hooks", "openhands"),
+    Agent("openhands", "OpenHands", "", "OH_PERSISTENCE_DIR", ".openhands", (), "",
+          "passdown.agents.openhands.hooks", "openhands"),
 )  # fmt: skip
 """Every agent that passdown knows, by a reader of its sessions or by hooks."""
 
@@ -74,10 +99,17 @@ def sessions_of(agent: Agent) -> Sessions:
     return cast("Sessions", import_module(agent.module))
 
 
+def hooks_of(agent: Agent) -> Hooks:
+    """Import and return the agent's `hooks` module."""
+    return cast("Hooks", import_module(agent.hooks))
+
+
 def home_of(agent: Agent) -> Path:
     """Return the folder the agent keeps its data in, its own override variable first."""
     if agent.override and (moved := os.environ.get(agent.override)):
         return Path(moved).expanduser()
+    if agent.id == "gemini" and (moved := os.environ.get("GEMINI_CLI_HOME")):  # stands for the user's home folder
+        return Path(moved).expanduser() / ".gemini"
     if agent.id == "opencode" and (data := os.environ.get("XDG_DATA_HOME")):
         return Path(data).expanduser() / "opencode"
     return home_folder() / agent.home
