@@ -15,6 +15,19 @@ OUTPUT_FOLDER = "outputs/handoff"
 MIRROR = ".ai/HANDOFF.md"
 
 
+class Hooks(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+    """What the hooks of agents do by themselves, `[tool.passdown.hooks]`.
+
+    `publish` is where their packets go: `local` (git's own folder), `project` (beside those of `wrap`), or `off`. After
+    `advise_after_compactions` of a session it is told once that a fresh one would do better (0: never);
+    `automatic_handoffs` is how many times a day it is told to hand over instead, successors counted (0: never).
+    """
+
+    publish: Literal["local", "project", "off"] = "local"
+    advise_after_compactions: int = 2
+    automatic_handoffs: int = 0
+
+
 class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
     """What a project may set. Every field has a safe default.
 
@@ -53,6 +66,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     run_tests: bool = False
     heading_language: str = "en"
     lease_minutes: int = 5
+    hooks: Hooks = Hooks()
 
 
 def load_config(root: Path) -> Config:
