@@ -165,3 +165,24 @@ def test_r23_wrapping_up_touches_only_what_is_passdowns_own(work: Any, isolated_
         line for line in status.splitlines() if "outputs/" not in line
     ]
     assert work.git("stash", "list") == stashes
+
+
+def test_wrap_commits_the_packet_alone_when_asked(work: Any, passdown: Any) -> None:
+    assert passdown("wrap", "--local", "--commit", folder=work.root).returncode == 2
+    local = json.loads(passdown("wrap", "--local", "--json", folder=work.root).stdout)
+    assert (local["shelf"], work.git("status", "--porcelain")) == ("local", "")
+    assert packets(work.root).keys() <= {".ai/HANDOFF.md"}
+    work.write("src/staged.py", "x = 1\n")
+    work.git("add", "src/staged.py")
+    person = {
+        f"GIT_{role}_{part}": f"dev{sign}" for role in ("AUTHOR", "COMMITTER")
+        for part, sign in (("NAME", ""), ("EMAIL", "@example.com"))
+    }  # fmt: skip
+    done = passdown("wrap", "--interim", "--commit", "--json", folder=work.root, **person)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["commit"] == work.git("rev-parse", "HEAD")
+    assert set(work.git("show", "--name-only", "--format=", "HEAD").split()) == set(report["paths"][:2])
+    assert work.git("status", "--porcelain") == "A  src/staged.py", "what was staged stays staged"
+    again = json.loads(passdown("wrap", "--interim", "--commit", "--json", folder=work.root, **person).stdout)
+    assert (again["changed"], again["commit"]) == ([], "")

@@ -32,13 +32,17 @@ if TYPE_CHECKING:
 @click.option("--allow", "codes", multiple=True, metavar="CODE",
               help="Let this code of `check` pass, as a person and with a reason. May be repeated.")  # fmt: skip
 @click.option("--reason", default="", metavar="TEXT", help="Why what --allow names may pass; the packet records it.")
+@click.option(
+    "--local", is_flag=True, help="Keep the packet in git's own folder: no file of the project, on this device only."
+)
+@click.option("--commit", is_flag=True, help="Commit the packet's files, and nothing else that is staged or changed.")
 @click.option("--dry-run", is_flag=True, help="Print the packet, write nothing, refuse nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result (with --dry-run: handoff.json itself) as JSON.")
 @click.pass_obj
 def wrap(
     folder: str, session: str, agent: str, topic: str, base: str, next_action: str | None, interim: bool,
-    strict: bool, portable: bool, name_failures: bool, codes: tuple[str, ...], reason: str, dry_run: bool,
-    as_json: bool,
+    strict: bool, portable: bool, name_failures: bool, codes: tuple[str, ...], reason: str, local: bool, commit: bool,
+    dry_run: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Write the handoff packet of this repository's sessions: handoff.json and handoff.md.
 
@@ -54,6 +58,8 @@ def wrap(
 
     if reason and not codes:
         raise click.UsageError("--reason needs --allow")
+    if local and commit:
+        raise click.UsageError("--local keeps the packet out of the project, --commit puts it in: give one of them")
     now = _now()
     options = Options(
         session=session, agent=agent, topic=topic, base=base, next_action=next_action, interim=interim, now=now
@@ -66,7 +72,7 @@ def wrap(
         _print_draft(folder, options, clean, as_json=as_json)
         return 0
     try:
-        wrapped = write_packet(Path(folder), options, clean, terminal=at_terminal("stdin"))
+        wrapped = write_packet(Path(folder), options, clean, terminal=at_terminal("stdin"), local=local, commit=commit)
     except BlockedError as error:
         _print_blocked(error, as_json=as_json)
         return error.exit_code

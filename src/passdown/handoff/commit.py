@@ -103,7 +103,15 @@ def _commit(place: Place, lines: bytes, message: str) -> str:
     if parent and run_git(root, "rev-parse", f"{parent}^{{tree}}").decode().strip() == tree:
         return ""
     parents = ("-p", parent) if parent else ()
-    commit = run_git(root, "commit-tree", "--no-gpg-sign", tree, *parents, stdin=message.encode()).decode().strip()
+    code, output, why = try_git(
+        root, "commit-tree", "--no-gpg-sign", tree, *parents, stdin=message.encode(), env=_person()
+    )  # fmt: skip
+    if code != 0:
+        raise UsageError(
+            f"the packet is written, but git did not commit it: {why}",
+            next_step="Tell git who you are (git config user.name, user.email), then wrap again with --commit.",
+        )
+    commit = output.decode().strip()
     # The index comes first: killed between the two, the packet is staged and nothing is lost.
     run_git(root, "update-index", "-z", "--add", "--replace", "--index-info", stdin=lines)
     reason = f"commit: {message.splitlines()[0]}"
@@ -111,6 +119,12 @@ def _commit(place: Place, lines: bytes, message: str) -> str:
     if code != 0:
         raise ConflictError(f"the branch moved meanwhile: {why}", next_step="Run `passdown wrap --commit` again.")
     return commit
+
+
+def _person() -> dict[str, str]:
+    """Return who commits and when, where the environment says it: git is called without its other variables."""
+    names = [f"GIT_{role}_{part}" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL", "DATE")]
+    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 def _nobody(commit: str) -> str:

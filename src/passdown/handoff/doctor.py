@@ -159,7 +159,11 @@ class _Examination:
         clone = self.place / machine.source
         if machine.verdict == "failed":  # what is in a commit cannot be told without one
             return
-        fix = wrap_and_commit(self.config, interim=built is None or built.refusal is not None)
+        probe = f"{self.config.output.rstrip('/')}/x/handoff.json"
+        fix = wrap_and_commit(
+            self.config, interim=built is None or built.refusal is not None,
+            ignored=probe in ignored_paths(self.root, [probe]),
+        )  # fmt: skip
         yield from packet_losses(self.root, self.config, self.store, clone, fix)
         if built is not None and not built.empty:
             self.tell("comparing with what the sessions know")

@@ -111,8 +111,10 @@ def chat_losses(built: Packet, known: Sequence[Packet], fix: str) -> Iterator[Fi
             yield _finding("chat", detail, fix, where=field)
 
 
-def wrap_and_commit(config: Config, *, interim: bool) -> str:
-    """Return the command that writes the packet and commits it."""
+def wrap_and_commit(config: Config, *, interim: bool, ignored: bool) -> str:
+    """Return the command that writes the packet and commits it, also where git ignores the packets' folder."""
+    if not ignored:
+        return "passdown wrap --interim --commit" if interim else "passdown wrap --commit"
     folder = quote_path(config.output)
     wrap = "passdown wrap --interim" if interim else "passdown wrap"
     return f"{wrap} && git add -f -- {folder} && git commit -q -m 'Hand over' -- {folder}"

@@ -33,6 +33,7 @@ class Wrapped(Struct, frozen=True, kw_only=True):
     changed: tuple[str, ...]
     shelf: ShelfName = "project"
     findings: tuple[Finding, ...] = ()
+    commit: str = ""
 
     def headline(self) -> str:
         """Return one line for the person who wrapped."""
@@ -52,6 +53,7 @@ class Wrapped(Struct, frozen=True, kw_only=True):
             "shelf": self.shelf,
             "paths": self.paths,
             "changed": self.changed,
+            "commit": self.commit,
             "findings": self.findings,
         }
 
