@@ -1,0 +1,31 @@
+"""Catch up before a command answers: what hooks noted and no drain has finished yet."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from passdown.hooks.entry import spawn_apart
+from passdown.hooks.ground import find_repository
+from passdown.hooks.spool import has_work
+
+BOUND = 2.0
+
+
+def catch_up(folder: Path, bound: float = BOUND) -> bool:
+    """Have the packets written of sessions that ended here, waiting at most `bound` seconds.
+
+    Returns False when that was not enough: the work goes on by itself, and the next command finds it done.
+    """
+    place = find_repository(os.path.realpath(folder))
+    if place is None or not has_work(Path(place[0])):
+        return True
+    end = time.monotonic() + bound
+    child = spawn_apart([sys.executable, "-P", "-m", "passdown.hooks.drain", place[0]])
+    while time.monotonic() < end:
+        if os.waitpid(child, os.WNOHANG)[0]:
+            return True
+        time.sleep(0.01)
+    return False

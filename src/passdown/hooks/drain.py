@@ -1,0 +1,176 @@
+"""The drain: make packets of what hooks spooled, and prepare the brief for the next session's start.
+
+    python -m passdown.hooks.drain FOLDER
+
+It runs detached from the agent, or as a child of the command that catches up. What it has not finished stays spooled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+
+from msgspec import structs
+
+from passdown.config import Config, load_config
+from passdown.errors import ConflictError, PassdownError
+from passdown.evidence.kinds import look_at
+from passdown.handoff.draft import Draft, draft
+from passdown.handoff.options import Options
+from passdown.handoff.place import find_root
+from passdown.handoff.publish import publish
+from passdown.handoff.shelves import common_dir_of
+from passdown.handoff.status import LIVE_MS, read_status
+from passdown.hooks.brief import prepare_brief
+from passdown.hooks.entry import log, state_folder
+from passdown.hooks.ground import find_repository
+from passdown.hooks.spool import GONE_AFTER, WORK, Spooled, in_worktree, read_spool, remove
+from passdown.io.files import lock
+
+BOUND = 120.0
+"""Seconds after which a drain gives up; the next one begins anew."""
+
+_LOCK_WAIT = 30.0
+_TRIES = 3
+
+
+class LateError(PassdownError):
+    """The hook's work took longer than it may."""
+
+
+def drain(folder: Path) -> str:
+    """Catch up on the repository around `folder`, then on every other one the spool names. Say what was done."""
+    records, broken = read_spool()
+    told = [f"{broken} broken records put aside"] if broken else []
+    first = find_repository(str(folder))
+    roots = dict.fromkeys([first[0]] if first is not None else [])
+    gone = []
+    for record in records:
+        place = find_repository(record.cwd)
+        if place is not None:
+            roots[place[0]] = None
+        elif Path(record.cwd).is_dir() or record.at < time.time() * 1000 - GONE_AFTER:
+            gone.append(record)
+    remove(gone)
+    for root in roots:
+        wait = _LOCK_WAIT if first is not None and root == first[0] else 0.0
+        try:
+            told.append(catch_up_on(Path(root), wait=wait))
+        except (PassdownError, OSError) as error:
+            if isinstance(error, LateError):
+                raise
+            told.append(f"{type(error).__name__}: {error}".replace("\n", " "))
+    return "; ".join(told) or "nothing to do"
+
+
+def catch_up_on(folder: Path, *, own: str = "", wait: float = _LOCK_WAIT) -> str:
+    """Write the packet of what sessions did in this worktree since the last one, and prepare the next brief.
+
+    `own` is the session that asks and is left out. Safe to be killed anywhere: the spool is emptied last, and a packet
+    that lies there already is not written again. Raises `ConflictError` while another drain goes on for `wait` seconds.
+    """
+    root = find_root(folder)
+    common = common_dir_of(root)
+    with lock(common / "passdown" / "drain.lock", wait=wait):
+        now = time.time_ns() // 1_000_000
+        records = in_worktree(read_spool()[0], root)
+        config = load_config(root)
+        outcome = "switched off"
+        if config.hooks.publish != "off":
+            outcome = _hand_over(root, config, records, own, now)
+            told = prepare_brief(root, config, now)
+            outcome += ", brief ready" if told else ", no brief"
+        remove(records)
+    return outcome
+
+
+def _hand_over(root: Path, config: Config, records: list[Spooled], own: str, now: int) -> str:
+    worked = any(record.event in WORK and record.session != (own or "-") for record in records)
+    if not worked:
+        newer = [line for line in read_status(root, now=now).newer_sessions if line.session_id != own]
+        if not newer:
+            return "nothing new"
+    for _ in range(_TRIES):
+        drafted = _draft(root, Options(now=now, without=(own,) if own else ()))
+        if drafted.empty or not drafted.packet.sessions:
+            return "nothing to hand over"
+        if drafted.same_as is not None and config.hooks.publish == "local":
+            return "unchanged"
+        if not adds_work(drafted):
+            return "only talk and reading since the packet, which stays"
+        with contextlib.suppress(ConflictError):  # somebody wrapped meanwhile: what is there now is built upon
+            wrapped = publish(drafted, local=config.hooks.publish == "local")
+            return f"packet {wrapped.packet.packet_id[:12]} ({wrapped.packet.kind})"
+    return "another passdown goes on writing"
+
+
+def adds_work(drafted: Draft) -> bool:
+    """Say whether the sessions did what a packet must tell: a question and its answer do not displace a handoff."""
+    previous, evidence = drafted.gathered.previous, drafted.gathered.evidence
+    if previous is None or {line.id for line in previous.sessions} & {line.id for line in drafted.packet.sessions}:
+        return True
+    now, then = drafted.packet.git, previous.git
+    if (now.head, now.tree_fingerprint) != (then.head, then.tree_fingerprint):
+        return True
+    if evidence.plan is not None or evidence.interrupted_edit is not None:
+        return True
+    edited = any(touch.action in ("edit", "write", "delete") for touch in evidence.touches)
+    return edited or not all(look_at(chain.command).reader for chain in evidence.chains)
+
+
+def _draft(root: Path, options: Options) -> Draft:
+    """Draft from all sessions. Where two are live at once nobody is here to choose one: both count, nothing is lost."""
+    try:
+        return draft(root, options)
+    except ConflictError:
+        return draft(root, structs.replace(options, now=(options.now or 0) + 10 * LIVE_MS))
+
+
+@contextlib.contextmanager
+def bounded(seconds: float) -> Iterator[None]:
+    """Raise `LateError` in the main thread when what is done within takes longer."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        raise LateError(f"gave up after {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def run_logged(event: str, work: Callable[[], str], seconds: float) -> int:
+    """Do a hook's work within its time and tell the hook log how it went. Return an exit code."""
+    begun = time.monotonic()
+    code = 0
+    try:
+        with bounded(seconds):
+            outcome = work()
+    except BaseException as error:  # noqa: BLE001 - nobody reads a detached process: all of it goes to the log
+        outcome, code = f"{type(error).__name__}: {error}".replace("\n", " "), 1
+    with contextlib.suppress(OSError):
+        log(state_folder(), "passdown", event, begun, outcome)
+    return code
+
+
+def main() -> int:
+    """Drain the spool for the folder named, and then for all others."""
+    with contextlib.suppress(OSError):
+        os.nice(5)
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else BOUND
+    return run_logged("drain", lambda: drain(folder), seconds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
