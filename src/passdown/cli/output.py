@@ -34,6 +34,16 @@ def print_findings(findings: Iterable[Finding]) -> None:
         click.echo(f"{finding.severity:5}  {finding.code}{where}  {one_line(finding.detail, 160)}{fix}", err=True)
 
 
+def catch_up_first(folder: str) -> None:
+    """Have the packets written of sessions that ended here meanwhile, as hooks noted them; say so when it takes long."""
+    from pathlib import Path
+
+    from passdown.hooks.catch_up import catch_up
+
+    if not catch_up(Path(folder)):
+        click.echo("note   the work of sessions that ended is still being read; run this again in a moment", err=True)
+
+
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print rows under a header: a rich table on a terminal, tab-separated columns in a pipe."""
     if not at_terminal("stdout"):

@@ -30,8 +30,10 @@ def status(folder: str, as_json: bool) -> None:
     the last takeover. `passdown take` judges the packet claim by claim, `passdown doctor` what would be lost.
     Distances to the upstream are as of the last fetch; nothing is fetched.
     """
+    from passdown.cli.output import catch_up_first
     from passdown.handoff.status import read_status
 
+    catch_up_first(folder)
     found = read_status(Path(folder))
     if found.findings:
         from passdown.cli.output import print_findings

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from passdown.cli.output import at_terminal, print_findings, print_json
+from passdown.cli.output import at_terminal, catch_up_first, print_findings, print_json
 
 
 @click.command()
@@ -55,6 +55,7 @@ def take(
         acknowledge=ack, steal=steal, portable=portable, terminal=at_terminal("stdin", "stdout"),
         receipt=not no_receipt, tokens=tokens,
     )  # fmt: skip
+    catch_up_first(folder)
     taken = take_over(Path(folder), packet, terms=terms)
     print_findings(taken.findings)
     chosen = "json" if as_json else form or _for_whom(terms.terminal)

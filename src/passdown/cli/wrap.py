@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from passdown.cli.output import at_terminal, print_findings, print_json
+from passdown.cli.output import at_terminal, catch_up_first, print_findings, print_json
 
 if TYPE_CHECKING:
     from passdown.clean.options import CleanOptions
@@ -71,6 +71,7 @@ def wrap(
     if dry_run:
         _print_draft(folder, options, clean, as_json=as_json)
         return 0
+    catch_up_first(folder)
     try:
         wrapped = write_packet(Path(folder), options, clean, terminal=at_terminal("stdin"), local=local, commit=commit)
     except BlockedError as error:
