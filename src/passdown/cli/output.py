@@ -35,7 +35,7 @@ def print_findings(findings: Iterable[Finding]) -> None:
 
 
 def catch_up_first(folder: str) -> None:
-    """Have the packets written of sessions that ended here meanwhile, as hooks noted them; say so when it takes long."""
+    """Have the packets written of sessions that ended here meanwhile, as hooks noted them; say when it takes long."""
     from pathlib import Path
 
     from passdown.hooks.catch_up import catch_up
