@@ -83,7 +83,8 @@ TABLE: tuple[Agent, ...] = (
           "passdown.agents.pi.hooks", "pi"),
     Agent("gemini", "Gemini CLI", "passdown.agents.gemini.sessions", "", ".gemini", ("gemini", "--resume"),
           "GEMINI_SESSION_ID", "passdown.agents.gemini.hooks", "gemini"),
-    Agent("qwen", "Qwen Code", "", "QWEN_HOME", ".qwen", (), "", "passdown.agents.qwen.hooks", "qwen"),
+    Agent("qwen", "Qwen Code", "passdown.agents.qwen.sessions", "QWEN_HOME", ".qwen", ("qwen", "--resume"),
+          "QWEN_CODE_SESSION_ID", "passdown.agents.qwen.hooks", "qwen"),
     Agent("copilot", "Copilot CLI", "passdown.agents.copilot.sessions", "COPILOT_HOME", ".copilot",
           ("copilot", "--resume"), "COPILOT_AGENT_SESSION_ID", "passdown.agents.copilot.hooks", "copilot"),
     Agent("openhands", "OpenHands", "", "OH_PERSISTENCE_DIR", ".openhands", (), "",
@@ -107,14 +108,10 @@ def hooks_of(agent: Agent) -> Hooks:
 
 def home_of(agent: Agent) -> Path:
     """Return the folder the agent keeps its data in, its own override variable first."""
-    if agent.id == "qwen" and (moved := os.environ.get("QWEN_RUNTIME_DIR")):
-        return Path(moved).expanduser()  # where its sessions lie; the settings stay
     if agent.override and (moved := os.environ.get(agent.override)):
         return Path(moved).expanduser()
     if agent.id == "gemini" and (moved := os.environ.get("GEMINI_CLI_HOME")):  # stands for the user's home folder
         return Path(moved).expanduser() / ".gemini"
     if agent.id == "opencode" and (data := os.environ.get("XDG_DATA_HOME")):
         return Path(data).expanduser() / "opencode"
-    if agent.id == "gemini" and (moved := os.environ.get("GEMINI_CLI_HOME")):
-        return Path(moved).expanduser() / agent.home  # it takes the place of the user's home folder
     return home_folder() / agent.home

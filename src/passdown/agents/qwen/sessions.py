@@ -6,6 +6,7 @@ branched session repeats its parent's records and says so in each (`forkedFrom`)
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -44,8 +45,13 @@ def _record(line: bytes) -> Record | None:
 
 
 def find(home: Path) -> Iterator[SessionRef]:
-    """Yield the sessions under Qwen's folder, newest first. Links and files that cannot be read are left out."""
-    for path in newest_first(home, "projects/*/chats/*.jsonl", "tmp/*/chats/*.jsonl"):
+    """Yield the sessions under Qwen's folder, newest first. Links and files that cannot be read are left out.
+
+    `QWEN_RUNTIME_DIR` moves the sessions alone, out of the folder of the settings.
+    """
+    moved = os.environ.get("QWEN_RUNTIME_DIR")
+    store = Path(moved).expanduser() if moved else home
+    for path in newest_first(store, "projects/*/chats/*.jsonl", "tmp/*/chats/*.jsonl"):
         ref = refer(path)
         if ref is not None:
             yield ref
