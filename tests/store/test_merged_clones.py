@@ -165,6 +165,7 @@ def on_shelf(root: Path) -> dict[str, bytes]:
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
+@pytest.mark.timeout(900)
 def test_every_pair_of_actions_merges(sides: tuple[bool, dict[Any, Path]]) -> None:
     tracked, made = sides
     root = made["arena"]
