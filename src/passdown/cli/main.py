@@ -51,6 +51,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "export": ("passdown.cli.export:export", "Packets", "Write a packet in another shape."),
     "schema": ("passdown.cli.schema:schema", "Packets", "Print the JSON Schema of the packet."),
     "sessions": ("passdown.cli.sessions:sessions", "Sessions", "List the sessions of this repository, or show one."),
+    "hooks": (
+        "passdown.cli.hooks:hooks",
+        "Inside the agents",
+        "Have agents write the packet and read the brief by themselves.",
+    ),
     "demo": ("passdown.cli.demo:demo", "Getting to know it", "Make a small repository with a session, and wrap it."),
     "completion": (
         "passdown.cli.completion:completion",
