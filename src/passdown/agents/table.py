@@ -87,8 +87,8 @@ TABLE: tuple[Agent, ...] = (
           "QWEN_CODE_SESSION_ID", "passdown.agents.qwen.hooks", "qwen"),
     Agent("copilot", "Copilot CLI", "passdown.agents.copilot.sessions", "COPILOT_HOME", ".copilot",
           ("copilot", "--resume"), "COPILOT_AGENT_SESSION_ID", "passdown.agents.copilot.hooks", "copilot"),
-    Agent("openhands", "OpenHands", "", "OH_PERSISTENCE_DIR", ".openhands", (), "",
-          "passdown.agents.openhands.hooks", "openhands"),
+    Agent("openhands", "OpenHands", "passdown.agents.openhands.sessions", "OH_PERSISTENCE_DIR", ".openhands",
+          ("openhands", "--resume"), "", "passdown.agents.openhands.hooks", "openhands"),
 )  # fmt: skip
 """Every agent that passdown knows, by a reader of its sessions or by hooks."""
 
