@@ -189,8 +189,9 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
     cwd = (state.workspace.working_dir if state.workspace is not None else None) or ""
     pieces = pieces_of(path, max_line)
     piece = next(pieces, None)
+    identity = _id_of(state, folder) if folder is not None else safe_id(state.id)
     yield SessionStart(
-        session_id=(_id_of(state, folder) if folder is not None else safe_id(state.id)) or ref.session_id or _name_of(path),
+        session_id=identity or ref.session_id or _name_of(path),
         agent="openhands", cwd=cwd, branch=state.selected_branch or "", at=_started(piece),
     )  # fmt: skip
     model = state.agent.llm.model if state.agent is not None and state.agent.llm is not None else None

@@ -86,7 +86,7 @@ class V0Reader:
             return
         response = self._spent(event)
         thought = arguments.get("thought")
-        said = arguments.get("content") if action == "message" else None
+        said: Any = arguments.get("content") if action == "message" else None
         if action == "finish":
             said = arguments.get("final_thought") or event.message
         for text, reasoning in ((thought, action == "think"), (said, False)):
