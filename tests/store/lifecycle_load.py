@@ -1,6 +1,6 @@
 """Many processes wrap, supersede, archive and restore in one repository at once; afterwards everything must be there.
 
-    python tests/store/lifecycle_load.py [OPERATIONS] [PROCESSES]
+    python tests/store/lifecycle_load.py [OPERATIONS] [PROCESSES] [SEED]
 
 Prints one line of JSON and exits with 1 when a packet was lost, two are active at once, or a file cannot be read.
 """
@@ -178,14 +178,14 @@ def judge(root: Path, written: set[str]) -> list[str]:
     return wrong
 
 
-def main(operations: int, processes: int) -> int:
+def main(operations: int, processes: int, seed: int) -> int:
     """Run the load and print what came of it."""
     began = time.monotonic()
     # In memory where there is such a place: what is tested is what processes see of each other, not the disk.
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
         root = Path(folder).resolve()
         make_repository(root)
-        workers = [_start(root, number, operations // processes) for number in range(processes)]
+        workers = [_start(root, seed * processes + number, operations // processes) for number in range(processes)]
         results = [json.loads(worker.communicate()[0] or b"{}") for worker in workers]
         failed = [worker.returncode for worker in workers if worker.returncode]
         written = {name for result in results for name in result.get("written", [])}
@@ -219,4 +219,5 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--worker"]:
         work(Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
     else:
-        sys.exit(main(int((sys.argv[1:] or ["8000"])[0]), int((sys.argv[2:] or ["8"])[0])))
+        operations, processes, seed = [*map(int, sys.argv[1:4]), *(8000, 8, 0)[len(sys.argv) - 1 :]]
+        sys.exit(main(operations, processes, seed))
