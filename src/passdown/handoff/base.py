@@ -35,7 +35,8 @@ class Anchor(Struct, frozen=True, kw_only=True):
             return None
         moment = repository.head_at if repository.base == repository.effective_head else _date(root, repository.base)
         started = primary.started_at if primary else None
-        return moment if moment is None or started is None else min(moment, started)
+        # What a human asked for first is the session's first event: it happened at its start, not after it.
+        return moment if moment is None or started is None else min(moment, started - 1)
 
 
 def _date(root: Path, commit: str) -> int | None:
