@@ -30,7 +30,7 @@ from passdown.handoff.status import LIVE_MS, read_status
 from passdown.hooks.brief import prepare_brief
 from passdown.hooks.entry import log, state_folder
 from passdown.hooks.ground import find_repository
-from passdown.hooks.spool import GONE_AFTER, WORK, Spooled, in_worktree, read_spool, remove
+from passdown.hooks.spool import GONE_AFTER, WORK, Spooled, forget_old, in_worktree, read_spool, remove
 from passdown.io.files import lock
 
 BOUND = 120.0
@@ -58,6 +58,7 @@ def drain(folder: Path) -> str:
         elif Path(record.cwd).is_dir() or record.at < time.time() * 1000 - GONE_AFTER:
             gone.append(record)
     remove(gone)
+    forget_old()
     for root in roots:
         wait = _LOCK_WAIT if first is not None and root == first[0] else 0.0
         try:

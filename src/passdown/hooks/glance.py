@@ -10,40 +10,39 @@ HOMES = {
     "claude_code": ("CLAUDE_CONFIG_DIR", ".claude"),
     "codex": ("CODEX_HOME", ".codex"),
     "pi": ("PI_CODING_AGENT_DIR", ".pi/agent"),
+    "gemini": ("", ".gemini"),
+    "qwen": ("QWEN_HOME", ".qwen"),
+    "copilot": ("COPILOT_HOME", ".copilot"),
+    "openhands": ("OH_PERSISTENCE_DIR", ".openhands"),
 }
 """The variable that moves an agent's folder, and its place below the home folder; as in the table of agents."""
 
 
-def grew_since(root: str, moment: int, *, without: str) -> bool:
+def grew_since(root: str, moment: int, without: tuple[str, ...]) -> bool:
     """Say whether a log that may be of the repository at `root` changed after `moment` (milliseconds).
 
-    It errs on the side of yes; `without` is the log of the session that asks. A log that is missed here is found by
-    `passdown take`, which looks into them.
+    It errs on the side of yes. Paths that hold one of `without` (the log and the id of the session that asks) do not
+    count. A log that is missed here is found by `passdown take`, which looks into them.
     """
-    since = moment / 1000
-    if _any_newer(_folders(root), since, without, ".jsonl"):
+    since, without = moment / 1000, tuple(part for part in without if part)
+    if _newer(_folders(root), since, without, ".jsonl", most=1):
         return True
     marks = (f'"{root}"'.encode("utf-8", "surrogateescape"), f'"{root}/'.encode("utf-8", "surrogateescape"))
     for path in _newer(_codex_days(since), since, without, ".jsonl"):
         head = _head(path)
         if any(mark in head for mark in marks):
             return True
-    database = f"{_data_home()}/opencode/opencode.db"
-    return any(_time(path) > since for path in (database, f"{database}-wal") if path != without)
+    return any(_time(path) > since and not any(part in path for part in without) for path in _single())
 
 
-def _any_newer(folders: list[str], since: float, without: str, ending: str) -> bool:
-    return bool(_newer(folders, since, without, ending, most=1))
-
-
-def _newer(folders: list[str], since: float, without: str, ending: str, *, most: int = 40) -> list[str]:
+def _newer(folders: list[str], since: float, without: tuple[str, ...], ending: str, *, most: int = 40) -> list[str]:
     found: list[str] = []
     left = _LOOKED_AT
     for folder in folders:
         for name in _names(folder)[:left]:
             left -= 1
             path = f"{folder}/{name}"
-            if name.endswith(ending) and path != without and _time(path) > since:
+            if name.endswith(ending) and _time(path) > since and not any(part in path for part in without):
                 found.append(path)
                 if len(found) >= most:
                     return found
@@ -57,7 +56,26 @@ def _folders(root: str) -> list[str]:
     folders = [f"{claude}/{name}" for name in _names(claude) if name.startswith(dashed)]
     pi = f"{home_of('pi')}/sessions"
     slug = "--" + root.strip("/").replace("/", "-").replace(":", "-")
-    return folders + [f"{pi}/{name}" for name in _names(pi) if name.startswith(slug)]
+    folders += [f"{pi}/{name}" for name in _names(pi) if name.startswith(slug)]
+    qwen = f"{home_of('qwen')}/projects"
+    folders += [f"{qwen}/{name}/chats" for name in _names(qwen) if name.lower().startswith(dashed.lower())]
+    gemini = f"{home_of('gemini')}/tmp"  # noqa: S108 - its own folder of that name
+    return folders + [f"{gemini}/{name}/chats" for name in _names(gemini)]
+
+
+def _single() -> list[str]:
+    """Return what changes with every event and has a fixed name: databases, and what lies in a session's own folder.
+
+    OpenHands writes a file for each event, so that its folder changes.
+    """
+    database = f"{_data_home()}/opencode/opencode.db"
+    copilot, openhands = f"{home_of('copilot')}/session-state", f"{home_of('openhands')}/conversations"
+    return [
+        database,
+        f"{database}-wal",
+        *(f"{copilot}/{name}/events.jsonl" for name in _names(copilot)[:_LOOKED_AT]),
+        *(f"{openhands}/{name}/events" for name in _names(openhands)[:_LOOKED_AT]),
+    ]
 
 
 def _codex_days(since: float) -> list[str]:
@@ -72,7 +90,7 @@ def _codex_days(since: float) -> list[str]:
 def home_of(agent: str) -> str:
     """Return the folder in which an agent keeps its sessions."""
     variable, place = HOMES[agent]
-    return _variable(variable) or f"{_variable('HOME') or '/nonexistent'}/{place}"
+    return (variable and _variable(variable)) or f"{_variable('HOME') or '/nonexistent'}/{place}"
 
 
 def _data_home() -> str:

@@ -155,7 +155,7 @@ class _Start:
             return False
         if not isinstance(made, int) or self._is_pending(made):
             return False
-        return not glance.grew_since(self.root, made, without=self.record.get("path", ""))
+        return not glance.grew_since(self.root, made, (self.record.get("path", ""), self.session))
 
     def _is_pending(self, made: int) -> bool:
         """Say whether the spool holds work of this worktree that no drain has taken up yet."""

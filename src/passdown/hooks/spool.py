@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,6 +23,9 @@ LIMIT = 32 << 10
 MOST = 2_000
 GONE_AFTER = 7 * 86_400_000
 """Milliseconds that a record is kept whose folder is not there: a disk may come back."""
+
+KEPT_FOR = 90 * 86_400.0
+"""Seconds that it is remembered what a session was told."""
 
 _BROKEN_KEPT = 50
 _STAGED_FOR = 60.0
@@ -85,6 +89,22 @@ def remove(records: Iterable[Spooled]) -> None:
     """Remove records that were handled."""
     for record in records:
         record.file.unlink(missing_ok=True)
+
+
+def forget_old() -> None:
+    """Remove what is remembered of sessions that nothing was heard of for a long time."""
+    folder = state()
+    if folder is None:
+        return
+    before = time.time() - KEPT_FOR
+    try:
+        names = sorted(os.listdir(folder / "sessions"))[:MOST]  # noqa: PTH208
+    except OSError:
+        return
+    for name in names:
+        place = folder / "sessions" / name
+        if not place.is_symlink() and place.lstat().st_mtime < before:
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def _names(folder: Path) -> list[str]:
