@@ -86,14 +86,14 @@ class V0Reader:
             return
         response = self._spent(event)
         thought = arguments.get("thought")
-        said: Any = arguments.get("content") if action == "message" else None
+        said = arguments.get("content") if action == "message" else None
         if action == "finish":
             said = arguments.get("final_thought") or event.message
-        for text, reasoning in ((thought, action == "think"), (said, False)):
-            if isinstance(text, str) and text:
+        for spoken, reasoning in ((thought, action == "think"), (said, False)):
+            if isinstance(spoken, str) and spoken:
                 self._events.append(
                     AssistantMessage(
-                        text=text, model=self._model, response_id=response, reasoning=reasoning, **self._base
+                        text=spoken, model=self._model, response_id=response, reasoning=reasoning, **self._base
                     )
                 )
         if action in _CALLS:
