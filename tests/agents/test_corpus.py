@@ -23,8 +23,9 @@ HEAD = 64 << 10
 class Material(NamedTuple):
     """Where an agent's real sessions lie, and what holds for all of them.
 
-    `folder` is the one in the corpus and in the lab, `patterns` are the corpus' and the lab's files, `over` is a number
-    that there are more sessions than, `damaged` names the files with more unknown records than 2 in 100, and why.
+    `folder` is the one in the corpus and in the lab (`lab` where that one has another name), `patterns` are the corpus'
+    and the lab's files, `also` more of the corpus', `over` is a number that there are more sessions than, `damaged`
+    names the files with more unknown records than 2 in 100, `other` those that are no session, and why.
     `bytes` compares the bytes read with the file's size; `rewinds` is false where nobody went back in any of them.
     """
 
@@ -35,6 +36,9 @@ class Material(NamedTuple):
     damaged: Mapping[str, str] = {}
     rewinds: bool = True
     in_order: bool = False
+    lab: str = ""
+    also: str = ""
+    other: Mapping[str, str] = {}
 
 
 MATERIAL = {
@@ -62,6 +66,33 @@ MATERIAL = {
         over=15,
         damaged={"fixture-agentsview.jsonl": "a broken line and an unknown kind were put in by hand"},
     ),
+    "copilot": Material(
+        folder="copilot-cli", patterns=("*.jsonl", "*.session.jsonl"), over=8, rewinds=False, in_order=True
+    ),
+    "gemini": Material(
+        folder="gemini",
+        lab="gemini-cli",
+        patterns=("*.json*", "*.session.jsonl"),
+        over=11,
+        rewinds=False,
+        in_order=True,
+        other={"fixture-sdk-resume.jsonl": "a model's answers for a test of the program, not a session"},
+    ),
+    "qwen": Material(folder="qwen", lab="qwen-code", patterns=("*.jsonl", "*.session.jsonl"), over=3, in_order=True),
+    "openhands": Material(
+        folder="openhands",
+        patterns=("*.json*", "*.session.jsonl"),
+        also="sdk-cli/*/event-00000-*.json",
+        over=12,
+        bytes=None,  # its bytes are those of all the events that a file stands for
+        rewinds=False,
+        in_order=True,
+        other={
+            "v0-resolver-output.jsonl": "results of an evaluation, each with a history of its own",
+            "v0-multi-swe-output.jsonl": "results of an evaluation, each with a history of its own",
+            "v0-swebench-example.json": "patches that were predicted, without a history",
+        },
+    ),
 }
 GOLDENS = [
     pytest.param(agent, path, id=f"{agent}-{path.stem}")
@@ -75,13 +106,15 @@ def sessions(agent: str) -> Sessions:
 
 
 def laboratory(agent: str, corpus: Path) -> Path:
-    return corpus.parent / "agent-lab" / "real-sessions" / MATERIAL[agent].folder
+    return corpus.parent / "agent-lab" / "real-sessions" / (MATERIAL[agent].lab or MATERIAL[agent].folder)
 
 
 def files_of(agent: str, corpus: Path) -> list[Path]:
     material, lab = MATERIAL[agent], laboratory(agent, corpus)
     ours, made = material.patterns
     found = sorted((corpus / material.folder).glob(ours)) + sorted(lab.glob(made))
+    found += sorted((corpus / material.folder).glob(material.also)) if material.also else []
+    found = [path for path in found if path.name not in material.other]
     return found + (sorted(lab.glob("*.db")) if agent == "opencode" else [])
 
 
@@ -144,11 +177,19 @@ def check_session(agent: str, ref: SessionRef) -> None:
         assert offsets == sorted(offsets), path.name
 
 
+def others_than(*folders: str) -> Callable[[Path], list[Path]]:
+    return lambda corpus: [path for path in sorted(corpus.glob("*/*.json*")) if path.parent.name not in folders]
+
+
 @pytest.mark.parametrize(
     ("agent", "others"),
     [
         pytest.param("claude_code", others_than_claude_code, id="claude_code"),
         pytest.param("codex", others_than_codex, id="codex"),
+        pytest.param("copilot", others_than("copilot-cli"), id="copilot"),
+        pytest.param("gemini", others_than("gemini"), id="gemini"),
+        pytest.param("qwen", others_than("qwen"), id="qwen"),
+        pytest.param("openhands", others_than("openhands"), id="openhands"),
     ],
 )
 def test_no_other_agents_session_is_taken_for_one(

@@ -42,7 +42,7 @@ def is_human(row):
 
 def ran(row, names):
     name = names.get(row["data"]["toolCallId"], "")
-    return name in SHELLS or name.startswith(("read_", "write_")) and name.split("_")[1] in ("bash", "powershell")
+    return name in SHELLS or (name.startswith(("read_", "write_")) and name.split("_")[1] in ("bash", "powershell"))
 
 
 def count(path):
