@@ -68,7 +68,8 @@ def install_entries(text: str | None, shape: Shape, wanted: Mapping[str, Hook], 
         if found is None:
             text = _added(document, shape, event, hook, where)
         elif found.hook.plain() != hook:
-            text = text[: found.hook.start] + json.dumps(hook, ensure_ascii=False) + text[found.hook.end :]
+            opened = "{ " if text.startswith("{ ", found.hook.start) else "{"
+            text = text[: found.hook.start] + opened + json.dumps(hook, ensure_ascii=False)[1:] + text[found.hook.end :]
     return text
 
 
@@ -176,6 +177,8 @@ def _added(document: Document, shape: Shape, event: str, hook: Hook, where: str)
     indent = _indent(document, node)
     key, value = next(iter(written.items()))
     inner = _written(value, indent, unit, end, shape) if indent is not None else _in_line(value, shape)
+    if not key and not node.items and not node.spoken:
+        inner = "{ " + inner[1:]
     name = f"{json.dumps(key)}: " if key else ""
     return append_item(document, node, name + inner, indent)
 

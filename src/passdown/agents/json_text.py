@@ -5,7 +5,7 @@ was inserted can be removed again to the byte, from the text alone:
 
 - an item goes in behind everything its container holds, and the container keeps or lacks a trailing comma as before;
 - a container that was there and empty gets its first item right behind the bracket; one that is ours begins with
-  white space. So an emptied container tells whether it goes, too.
+  white space. So an emptied container tells whether it goes, too (see `is_made`).
 """
 
 from __future__ import annotations
@@ -244,8 +244,15 @@ def _without(text: str, cut: list[tuple[int, int]]) -> str:
 
 
 def is_made(text: str, node: Node) -> bool:
-    """Say whether a container with one item was made for it, and goes when the item goes."""
-    return len(node.items) == 1 and not node.spoken and text[node.start + 1 : node.start + 2] in (" ", "\t", "\n", "\r")
+    """Say whether a container with one item was made for it, and goes when the item goes.
+
+    A list that was there and empty holds an object with a space behind its brace. Without that space, and right behind
+    the bracket, somebody has written the whole anew, and nothing tells any more; then the list goes.
+    """
+    if len(node.items) != 1 or node.spoken:
+        return False
+    inside = text[node.start + 1 : node.start + 3]
+    return inside[:1] in (" ", "\t", "\n", "\r") or (node.kind == "array" and inside != "{ ")
 
 
 def _after_line_comment(text: str, at: int) -> bool:

@@ -26,7 +26,7 @@ Scope = Literal["user", "project"]
 Was = Literal["missing", "blank", "text"]
 
 SETTINGS_LIMIT = 4 << 20
-_TRACE = "entry.py"
+_TRACE = b"entry.py"
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -131,10 +131,9 @@ def _installing(row: Agent, scope: Scope, path: Path, root: Path, command: HookC
 
 def _uninstalling(row: Agent, scope: Scope, path: Path, root: Path, known: _Receipt) -> Change:
     hooks, target = hooks_of(row), find_target(path, scope, root)
-    before = read_settings(target)
-    text = _decoded(before, target)
-    after = before
-    if text is not None and _TRACE in text:  # else there is nothing of ours, whether it can be read or not
+    before = after = read_settings(target)
+    if before is not None and _TRACE in before:  # else there is nothing of ours, whether it can be read or not
+        text = _decoded(before, target) or ""
         was = known.was(target)
         left = hooks.uninstall(text, str(target), whole=was != "text")
         gone = left != text and not left.strip("\ufeff \t\r\n") and was in ("", "missing")
