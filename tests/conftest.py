@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,72 @@ def passdown(isolated_home: Path) -> Callable[..., subprocess.CompletedProcess[b
         )
 
     return run
+
+
+class HookedAgent:
+    """An agent whose hooks run passdown's entry, each in a process of its own, in the isolated home."""
+
+    entry = ROOT / "src/passdown/hooks/entry.py"
+
+    def __init__(self, home: Path, root: Path) -> None:
+        self.home, self.root, self.name = home, root, "claude_code"
+        self.state = home / ".local/state/passdown"
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_SYSTEM": os.devnull,
+        }
+
+    def hook(
+        self, event: str, session: str, source: str = "", *, path: str = "", cwd: Path | None = None, **env: str
+    ) -> str:
+        """Fire a hook, require that it ends well and says nothing wrong, and return what the agent gets of it."""
+        payload = {"session_id": session, "transcript_path": path, "cwd": str(cwd or self.root), "source": source}
+        line = [sys.executable, "-I", "-S", str(self.entry), self.name, event]
+        done = subprocess.run(
+            line, input=json.dumps(payload).encode(), env=self.env | env, capture_output=True, timeout=60, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, b""), done.stderr.decode()
+        if not done.stdout or self.name in ("pi", "opencode"):
+            return done.stdout.decode()
+        given = json.loads(done.stdout)
+        text = given.get("hookSpecificOutput", given)["additionalContext"]
+        assert isinstance(text, str)
+        return text
+
+    def drain(self, *words: str, **env: str) -> int:
+        """Do the work after a hook here and now, and return the exit code."""
+        line = [sys.executable, "-P", "-m", "passdown.hooks.drain", str(self.root), *words]
+        return subprocess.run(line, env=self.env | env, capture_output=True, timeout=60, check=False).returncode
+
+    def settle(self, drains: int = 1) -> None:
+        """Wait for detached drains to end."""
+        for _ in range(600):
+            if sum("\tdrain\t" in line for line in self.log()) >= drains:
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"the drain did not end: {self.log()}")
+
+    def log(self) -> list[str]:
+        """Return the lines of the hook log."""
+        path = self.state / "hooks.log"
+        return path.read_text("utf-8").splitlines() if path.exists() else []
+
+    def spooled(self) -> list[Path]:
+        """Return the records that no drain has handled."""
+        return sorted((self.state / "spool").glob("*.json"))
+
+    def packets(self) -> list[dict[str, Any]]:
+        """Return the packets of the local shelf, in the order of what they tell."""
+        paths = (self.root / ".git/passdown/packets").glob("*/handoff.json")
+        return sorted((json.loads(path.read_bytes()) for path in paths), key=lambda packet: str(packet["as_of"]))
+
+
+@pytest.fixture
+def hooked(isolated_home: Path, repository: Repository) -> HookedAgent:
+    """An agent with hooks at work in a repository."""
+    return HookedAgent(isolated_home, repository.root)
 
 
 @pytest.fixture
