@@ -32,6 +32,8 @@ from passdown.hooks.entry import log, state_folder
 from passdown.hooks.ground import find_repository
 from passdown.hooks.spool import GONE_AFTER, WORK, Spooled, forget_old, in_worktree, read_spool, remove
 from passdown.io.files import lock
+from passdown.model.evidence import Evidence
+from passdown.model.moment import to_milliseconds
 
 BOUND = 120.0
 """Seconds after which a drain gives up; the next one begins anew."""
@@ -101,28 +103,43 @@ def _hand_over(root: Path, config: Config, records: list[Spooled], own: str, now
         drafted = _draft(root, Options(now=now, without=(own,) if own else ()))
         if drafted.empty or not drafted.packet.sessions:
             return "nothing to hand over"
-        if drafted.same_as is not None and config.hooks.publish == "local":
-            return "unchanged"
-        if not adds_work(drafted):
+        if drafted.same_as is None and not adds_work(drafted):
             return "only talk and reading since the packet, which stays"
         with contextlib.suppress(ConflictError):  # somebody wrapped meanwhile: what is there now is built upon
             wrapped = publish(drafted, local=config.hooks.publish == "local")
+            if not wrapped.changed:
+                return "unchanged"
             return f"packet {wrapped.packet.packet_id[:12]} ({wrapped.packet.kind})"
     return "another passdown goes on writing"
 
 
 def adds_work(drafted: Draft) -> bool:
-    """Say whether the sessions did what a packet must tell: a question and its answer do not displace a handoff."""
-    previous, evidence = drafted.gathered.previous, drafted.gathered.evidence
-    if previous is None or {line.id for line in previous.sessions} & {line.id for line in drafted.packet.sessions}:
+    """Say whether there is what the packet before does not tell: talk alone displaces no handoff.
+
+    That is so for the questions of another session, and for the last words after a deliberate `passdown wrap`.
+    """
+    gathered, previous = drafted.gathered, drafted.gathered.previous
+    if previous is None or gathered.previous_path is None:
         return True
+    hooks_own = gathered.previous_path.is_relative_to(Path(gathered.repository.common_dir))
+    same = previous.sessions[:1] and previous.sessions[0].id == drafted.packet.sessions[0].id  # the newest of each
     now, then = drafted.packet.git, previous.git
-    if (now.head, now.tree_fingerprint) != (then.head, then.tree_fingerprint):
+    if (same and hooks_own) or (now.head, now.tree_fingerprint) != (then.head, then.tree_fingerprint):
         return True
-    if evidence.plan is not None or evidence.interrupted_edit is not None:
+    return worked_after(gathered.evidence, to_milliseconds(previous.as_of) or 0)
+
+
+def worked_after(evidence: Evidence, moment: int) -> bool:
+    """Say whether agents did more after a moment than to talk, look and read."""
+    last = moment // 1000 * 1000 + 999  # packets tell seconds
+    plan = evidence.plan
+    if evidence.interrupted_edit is not None or (plan is not None and (plan.at or 0) > last):
         return True
-    edited = any(touch.action in ("edit", "write", "delete") for touch in evidence.touches)
-    return edited or not all(look_at(chain.command).reader for chain in evidence.chains)
+    edits = (touch for touch in evidence.touches if touch.action in ("edit", "write", "delete"))
+    if any((touch.last_at or 0) > last for touch in edits):
+        return True
+    runs = ((chain.command, run.at) for chain in evidence.chains for run in chain.runs)
+    return any((at or 0) > last and not look_at(command).reader for command, at in runs)
 
 
 def _draft(root: Path, options: Options) -> Draft:
