@@ -15,7 +15,8 @@ import pytest
 from passdown.agents.hook_command import HookCommand
 from passdown.agents.table import TABLE, home_of, hooks_of
 from passdown.errors import ConflictError
-from passdown.hooks.install import apply_plan, hooked_agents, plan_install, plan_uninstall
+from passdown.hooks.change import apply_plan
+from passdown.hooks.install import hooked_agents, plan_install, plan_uninstall
 
 COMMAND = HookCommand("/usr/bin/python3", "/opt/passdown/hooks/entry.py")
 MOVED = HookCommand("/opt/new/bin/python3", "/opt/new/passdown/hooks/entry.py")
@@ -191,6 +192,32 @@ def test_a_project_that_links_elsewhere_is_refused(home: Path, repository: Any) 
     assert (home / ".claude/settings.json").read_text() == "{}"
 
 
+@pytest.mark.parametrize("exclude", [None, b"", b"*.log\n", b"*.log", b"\xff\n"])
+def test_what_is_made_in_a_project_stays_out_of_commits(exclude: bytes | None, repository: Any) -> None:
+    path = repository.root / ".git/info/exclude"
+    path.unlink(missing_ok=True)
+    if exclude is None:
+        path.parent.rmdir()
+    else:
+        path.write_bytes(exclude)
+    repository.write(".gemini/settings.json", "{}")
+    repository.git("add", "-f", ".gemini/settings.json")
+    repository.git("commit", "-qm", "Settings")
+    before = everything(repository.root)
+    agents = [agent for agent in AGENTS if agent != "gemini"]
+    passdown("-C", str(repository.root), "hooks", "install", "--project", *agents)
+    assert repository.git("status", "--porcelain") == ""
+    passdown("-C", str(repository.root), "hooks", "install", "--project", "gemini")
+    assert repository.git("status", "--porcelain") == "M .gemini/settings.json"
+    passdown("-C", str(repository.root), "hooks", "uninstall", "--project", "codex")
+    assert repository.git("status", "--porcelain") == "M .gemini/settings.json"
+    passdown("-C", str(repository.root), "hooks", "uninstall", "--project")
+    after = everything(repository.root)
+    assert {name: data for name, data in after.items() if not name.endswith(".git/index")} == {
+        name: data for name, data in before.items() if not name.endswith(".git/index")
+    }
+
+
 @pytest.mark.parametrize("content", [b'{"a": 1', b"\xff\xfe{}", b'{"hooks": 1}'])
 def test_what_cannot_be_read_is_left_alone_and_the_others_are_done(content: bytes, home: Path, tmp_path: Path) -> None:
     path = home / ".claude/settings.json"
@@ -222,7 +249,7 @@ def test_a_dry_run_prints_a_diff_and_writes_nothing(home: Path, tmp_path: Path) 
     path.write_text(f'{{\n  "env": {{"ANTHROPIC_API_KEY": "{key}"}}\n}}\n')
     before = everything(home)
     said = passdown("-C", str(tmp_path), "hooks", "install", "claude", "--dry-run").stdout
-    assert said.startswith(f"--- {path}\n+++ {path}\n@@")
+    assert said.startswith(f"--- {path}\n+++ {path}\n")
     assert '+  "hooks": {' in said
     assert key not in said
     assert everything(home) == before

@@ -14,7 +14,8 @@ import pytest
 from passdown.agents.codex.trust import codex_trust, hook_hash, trust_entries
 from passdown.agents.hook_command import HookCommand
 from passdown.agents.table import TABLE, home_of, hooks_of
-from passdown.hooks.install import apply_plan, hooked_agents, plan_install
+from passdown.hooks.change import apply_plan
+from passdown.hooks.install import hooked_agents, plan_install
 from passdown.hooks.status import hook_status, read_log, seen_version
 
 ROWS = {row.id: row for row in TABLE if row.hooks}
@@ -150,7 +151,7 @@ def test_the_version_is_the_packages(home: Path, tmp_path: Path, monkeypatch: py
 def test_the_version_is_the_newest_sessions(claude_session: Any, tmp_path: Path) -> None:
     session = claude_session(tmp_path)
     session.human("Go on.")
-    assert seen_version(ROWS["claude_code"]) == json.loads(session.path.read_text().splitlines()[0]).get("version", "")
+    assert seen_version(ROWS["claude_code"]) == "2.1.218"
 
 
 LOG = """\

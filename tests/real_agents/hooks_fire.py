@@ -165,7 +165,8 @@ def judge(agent: str, place: Path, go: Any) -> tuple[list[str], list[str]]:
     """Install, run, uninstall; return the events that fired and what is wrong."""
     from passdown.agents.hook_command import HookCommand
     from passdown.agents.table import TABLE, home_of, hooks_of
-    from passdown.hooks.install import apply_plan, hooked_agents, plan_install, plan_uninstall
+    from passdown.hooks.change import apply_plan
+    from passdown.hooks.install import hooked_agents, plan_install, plan_uninstall
     from passdown.hooks.status import hook_status
 
     home, root = place / "home", place / "project"

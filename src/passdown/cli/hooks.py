@@ -13,7 +13,7 @@ from passdown.cli.output import age, print_json, print_table
 from passdown.redact.neutralise import neutralise
 
 if TYPE_CHECKING:
-    from passdown.hooks.install import Plan, Scope
+    from passdown.hooks.change import Plan, Scope
     from passdown.hooks.status import AgentStatus
 
 _AGENTS = click.argument("agents", metavar="[AGENT]...", nargs=-1)
@@ -50,7 +50,7 @@ def install(folder: str, agents: tuple[str, ...], project: bool, dry_run: bool, 
     is in your home folder.
 
     With --project the hooks go into the project's settings: where an agent has one, into the file that is not shared,
-    for they name programs of this machine. Keep such a file out of commits.
+    for they name programs of this machine; a file that is made is kept out of commits (.git/info/exclude).
     """
     from passdown.hooks.install import hook_command, hooked_agents, plan_install
     from passdown.hooks.status import is_present
@@ -139,7 +139,7 @@ def _place(folder: str, project: bool) -> tuple[Scope, Path]:
 
 
 def _carry_out(plan: Plan, verb: str, *, dry_run: bool, as_json: bool) -> int:
-    from passdown.hooks.install import apply_plan
+    from passdown.hooks.change import apply_plan
 
     if not dry_run:
         apply_plan(plan)
@@ -155,7 +155,7 @@ def _carry_out(plan: Plan, verb: str, *, dry_run: bool, as_json: bool) -> int:
 
 
 def _as_json(change: object) -> dict[str, object]:
-    from passdown.hooks.install import Change
+    from passdown.hooks.change import Change
 
     assert isinstance(change, Change)
     return {"agent": change.agent, "scope": change.scope, "path": str(change.path), "target": str(change.target),
@@ -167,6 +167,8 @@ def _told(plan: Plan, verb: str, *, dry_run: bool) -> Iterator[str]:
         link = f" (a link; the file is {change.target})" if change.target != change.path.absolute() else ""
         if dry_run:
             yield from difference(change.path, change.before, change.after)
+        elif change.agent == "git":
+            yield f"git: {change.path} {'keeps them out of commits' if change.ours else 'is as it was'}"
         elif change.changes:
             gone = "; the file is gone" if change.after is None else ""
             yield f"{change.agent}: {verb} in {change.path}{link}{gone}"
@@ -181,8 +183,6 @@ def _after_install(agent: str, scope: str, *, made: bool) -> Iterator[str]:
         yield "  Codex runs no hook before you trust it: start `codex`, type /hooks, trust them."
     if agent == "openhands" and scope == "project" and made:
         yield "  OpenHands reads one hooks file only: this one now hides the hooks of your home folder in this project."
-    if scope == "project" and made:
-        yield "  The file names programs of this machine: keep it out of commits."
 
 
 def difference(path: Path, before: bytes | None, after: bytes | None) -> Iterator[str]:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from passdown.agents.hook_command import HookCommand, OwnLine
 from passdown.agents.table import Agent, home_of, hooks_of, sessions_of
 from passdown.errors import PassdownError
-from passdown.hooks.install import Scope, find_target, read_settings, state_folder
+from passdown.hooks.change import Scope, find_target, read_settings, state_folder
 from passdown.io.files import read_bounded
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import SessionStart

@@ -49,5 +49,6 @@ def context_output(text: str, event: str) -> str:
 
 
 def _hook(command: HookCommand, event: str) -> dict[str, Any]:
-    # In seconds. Codex gives a session's end 3 at most, and warns of more.
-    return {"type": "command", "command": command.line("codex", event), "timeout": 3 if event == "end" else 10}
+    # In seconds. Codex gives a session's end and an interrupt 3 at most, and complains of more at every start.
+    timeout = 3 if event in ("end", "interrupt") else 10
+    return {"type": "command", "command": command.line("codex", event), "timeout": timeout}
