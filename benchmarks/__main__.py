@@ -1,4 +1,4 @@
-"""Measure what architecture §5 bounds: packets from 5, 50 and 500 MB logs, a 100 MB line, cold starts, 50,000 files."""
+"""Measure what architecture §5 bounds: packets from 5, 50 and 500 MB logs, cold starts, hooks, 50,000 files."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+from benchmarks.hooks import hook_costs
 from benchmarks.large import make_large
 from benchmarks.logs import write_log, write_long_line, write_real_log
 from benchmarks.measure import best
@@ -124,6 +125,7 @@ def main() -> None:
         (folder / "home").mkdir()
         rows = [
             starts(folder),
+            hook_costs(folder, _environment(folder)),
             large(folder, arguments.files),
             packets(folder, [int(size) for size in arguments.sizes.split(",")]),
         ]

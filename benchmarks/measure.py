@@ -19,11 +19,19 @@ class Cost(NamedTuple):
 
 
 def run(
-    argv: list[str], *, folder: Path | None = None, env: dict[str, str] | None = None, codes: tuple[int, ...] = (0,)
+    argv: list[str],
+    *,
+    folder: Path | None = None,
+    env: dict[str, str] | None = None,
+    codes: tuple[int, ...] = (0,),
+    stdin: Path = Path(os.devnull),
 ) -> Cost:
     """Run once. Raises `RuntimeError` with the child's last words when its exit code is none of `codes`."""
-    started = time.perf_counter()
-    child = subprocess.Popen(argv, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    with stdin.open("rb") as given:
+        started = time.perf_counter()
+        child = subprocess.Popen(
+            argv, cwd=folder, env=env, stdin=given, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
     assert child.stderr is not None
     words = child.stderr.read()
     _, status, usage = os.wait4(child.pid, 0)
@@ -42,7 +50,8 @@ def best(
     folder: Path | None = None,
     env: dict[str, str] | None = None,
     codes: tuple[int, ...] = (0,),
+    stdin: Path = Path(os.devnull),
 ) -> Cost:
     """Run several times; return the smallest of each figure (the machine's noise only adds)."""
-    costs = [run(argv, folder=folder, env=env, codes=codes) for _ in range(times)]
+    costs = [run(argv, folder=folder, env=env, codes=codes, stdin=stdin) for _ in range(times)]
     return Cost(min(c.cpu for c in costs), min(c.wall for c in costs), max(c.peak for c in costs))
