@@ -54,27 +54,28 @@ class Log(Generic[Record]):
             try:
                 record = decode(line.data)
             except BAD:
-                mended = self._mend(line)
-                self.records += bool(mended)
-                for item in mended:
+                found = mended(line, decode)
+                self.records += bool(found)
+                for item in found:
                     yield line, item
             else:
                 self.records += 1
                 yield line, record
 
-    def _mend(self, line: Line) -> list[Record | Unknown]:
-        """Return the records of a line that is no single one, and a note of what could not be understood."""
-        data = (line.data or b"").rstrip(b"\x00 \t\r\n")
-        found: list[Record | Unknown] = []
-        documents = salvage(data)
-        for document in documents:
-            try:
-                found.append(self._decode(document))
-            except BAD:
-                found.append(not_understood(line, "bad_shape"))
-        if data and not (documents and _end(data) == _end(documents[-1])):
-            found.append(not_understood(line, "bad_json" if line.complete else "torn_line"))
-        return found
+
+def mended(line: Line, decode: Callable[[bytes], Record]) -> list[Record | Unknown]:
+    """Return the records of a line that is no single one, and a note of what could not be understood."""
+    data = (line.data or b"").rstrip(b"\x00 \t\r\n")
+    found: list[Record | Unknown] = []
+    documents = salvage(data)
+    for document in documents:
+        try:
+            found.append(decode(document))
+        except BAD:
+            found.append(not_understood(line, "bad_shape"))
+    if data and not (documents and _end(data) == _end(documents[-1])):
+        found.append(not_understood(line, "bad_json" if line.complete else "torn_line"))
+    return found
 
 
 def _end(text: bytes) -> bytes:

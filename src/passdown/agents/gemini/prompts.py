@@ -8,7 +8,7 @@ from passdown.agents.gemini.records import Part
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Origin
 
-_HOOK = lazy_pattern(r"(?s)<hook_context>(.*?)</hook_context>")
+_HOOK = lazy_pattern(r"(?s)<hook_context>((?:(?!</?hook_context>).)*+)</hook_context>")
 _COMMAND = lazy_pattern(r"[/?](?:[A-Za-z][\w:-]{0,80})?(?:\s|\Z)")
 _SHELL = lazy_pattern(r"(?s)I ran the following shell command:\s*```(?:sh|bash)?\n(.*?)\n```")
 _REFERENCED = "--- Content from referenced files ---"

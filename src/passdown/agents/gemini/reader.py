@@ -33,8 +33,9 @@ _OVER = frozenset({"success", "error", "cancelled", "canceled"})
 class Reader:
     """Turns messages into events, and remembers of which message and call what has been told."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, subagent: bool = False) -> None:
         self.ignored: Counter[str] = Counter()
+        self._subagent = subagent
         self._events: list[AnyEvent] = []
         self._base: dict[str, Any] = {}
         self._seen: set[str] = set()
@@ -93,7 +94,8 @@ class Reader:
         pieces = pieces_of(parts, text_of(row.display))
         for text, origin in pieces:
             # What a person types is written as a message of its own, never first in a history that replaces another.
-            who: Origin = "injected" if snapshot and origin == "human" else origin
+            put_in: Origin = "injected" if snapshot else "subagent" if self._subagent else "human"
+            who = put_in if origin == "human" else origin
             self._events.append(UserMessage(text=text, origin=who, images=images, **self._base))
             images = 0
         if images and not any(part.function_response for part in parts):
@@ -102,9 +104,10 @@ class Reader:
     def _answer(self, row: Row, identity: str, *, new: bool) -> None:
         model = row.model or ""
         if new:
-            if model and self._model and model != self._model:
-                self._events.append(ModelChange(model=model, previous=self._model, **self._base))
-            self._model = model or self._model
+            if model and model != self._model and self._base.get("active", True):
+                if self._model:
+                    self._events.append(ModelChange(model=model, previous=self._model, **self._base))
+                self._model = model
             self._say(row, model, identity)
             self._stopped_tool = False
         if row.tokens is not None and identity not in self._counted:

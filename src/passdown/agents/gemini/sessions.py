@@ -179,9 +179,9 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
         at=found.started_at,
     )
     if _is_document(head):
-        yield from _read_document(path)
+        yield from _read_document(path, Reader(subagent=found.kind == "subagent"))
     else:
-        yield from _read_log(path, max_line)
+        yield from _read_log(path, Reader(subagent=found.kind == "subagent"), max_line)
 
 
 def _is_document(head: bytes) -> bool:
@@ -190,8 +190,7 @@ def _is_document(head: bytes) -> bool:
     return _row(first) is None and _row(rest.split(b"\n", 1)[0]) is None and b'"messages"' in head[:4096]
 
 
-def _read_document(path: Path) -> Iterator[AnyEvent]:
-    reader = Reader()
+def _read_document(path: Path, reader: Reader) -> Iterator[AnyEvent]:
     records = size = 0
     for item in messages_in(path):
         records, size = item.number, item.size
@@ -204,8 +203,7 @@ def _read_document(path: Path) -> Iterator[AnyEvent]:
     yield SessionEnd(records=records, bytes=size, offset=size, ignored=dict(reader.ignored))
 
 
-def _read_log(path: Path, max_line: int) -> Iterator[AnyEvent]:
-    reader = Reader()
+def _read_log(path: Path, reader: Reader, max_line: int) -> Iterator[AnyEvent]:
     taken_back = _rewound(path, max_line)
     log: Log[Row] = Log(path, ROW.decode, max_line=max_line)
     for line, item in log:
@@ -256,10 +254,12 @@ def _rewound(path: Path, max_line: int) -> frozenset[int]:
         except BAD:
             continue
         if mark.rewind is not None:
-            # A target that is not there takes everything back.
-            known = list(order)
-            for identity in known[known.index(mark.rewind) if mark.rewind in order else 0 :]:
-                off.update(order.pop(identity))
+            found = mark.rewind in order  # a target that is not there takes everything back
+            while order:
+                identity, lines = order.popitem()
+                off.update(lines)
+                if found and identity == mark.rewind:
+                    break
         elif mark.id is not None:
             order.setdefault(mark.id, []).append(line.number)
     return frozenset(off)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from passdown.agents.log import BAD, HEAD, milliseconds, safe_id
+from passdown.agents.log import BAD, HEAD, ends_of, mended, milliseconds, not_understood, safe_id
 from passdown.agents.openhands.container import Piece, files_in, folder_of, is_state, pieces_of
 from passdown.agents.openhands.meter import Meter
 from passdown.agents.openhands.records import STATE, Event, State, decode, text_of
@@ -20,17 +20,17 @@ from passdown.agents.openhands.sdk import KINDS, SdkReader
 from passdown.agents.openhands.v0 import V0Reader
 from passdown.errors import UnsafeError
 from passdown.io.files import read_bounded
-from passdown.io.jsonl import MAX_LINE, salvage
+from passdown.io.jsonl import MAX_LINE, Line
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 
 _STATE_SIZE = 16 << 20
 _OLDER = lazy_pattern(
-    rb'\s*\[?\s*\{\s*"id"\s*:\s*-?\d{1,12}\s*,\s*"timestamp"\s*:\s*"[^"]{10,40}"\s*,\s*"source"\s*:\s*'
+    rb'\s*+\[?\s*+\{\s*"id"\s*:\s*-?\d{1,12}\s*,\s*"timestamp"\s*:\s*"[^"]{10,40}"\s*,\s*"source"\s*:\s*'
     rb'"(?:user|agent|environment)"\s*,\s*"message"\s*:'
 )
 _NEWER = lazy_pattern(
-    rb'\s*\[?\s*\{\s*(?:"_file"\s*:\s*"[^"]{1,200}"\s*,\s*"event"\s*:\s*\{\s*)?"id"\s*:\s*"[^"]{8,80}"\s*,\s*'
+    rb'\s*+\[?\s*+\{\s*+(?:"_file"\s*:\s*"[^"]{1,200}"\s*,\s*"event"\s*:\s*\{\s*)?"id"\s*:\s*"[^"]{8,80}"\s*,\s*'
     rb'"timestamp"\s*:\s*"[^"]{10,40}"\s*,\s*"source"\s*:\s*"(?:user|agent|environment|hook)"'
 )
 _KIND = lazy_pattern(rb'"kind"\s*:\s*"(\w{4,60})"')
@@ -82,19 +82,14 @@ def refer(path: Path) -> SessionRef | None:
     folder = folder_of(path)
     if folder is not None:
         return _refer_to_folder(folder)
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(HEAD)
-        status = path.stat()
-    except OSError:
-        return None
-    if path.is_symlink() or not recognise(head, path.name):
+    ends = ends_of(path)
+    if ends is None or path.is_symlink() or not recognise(ends.head, path.name):
         return None
     first = _first(pieces_of(path))
     return SessionRef(
-        agent="openhands", path=str(path), session_id=_name_of(path), bytes=status.st_size,
+        agent="openhands", path=str(path), session_id=_name_of(path), bytes=ends.size,
         started_at=milliseconds(first.timestamp) if first is not None else None,
-        modified_at=int(status.st_mtime * 1000), cwd="",
+        modified_at=ends.modified, cwd="",
     )  # fmt: skip
 
 
@@ -140,13 +135,12 @@ def _asked(files: list[tuple[int, Path]]) -> str:
 
 def _state_of(path: Path) -> State | None:
     """Return the state that a file holds by its content, whatever it is called."""
+    ends = ends_of(path)
+    if ends is None or not is_state(ends.head.lstrip(b"\xef\xbb\xbf \t\r\n")):
+        return None
     try:
-        if path.stat().st_size > _STATE_SIZE or path.is_symlink():
-            return None
-        with path.open("rb") as stream:
-            head = stream.read(HEAD)
-        return STATE.decode(path.read_bytes()) if is_state(head.lstrip(b"\xef\xbb\xbf \t\r\n")) else None
-    except (FileNotFoundError, *BAD):
+        return STATE.decode(read_bounded(path, _STATE_SIZE))
+    except (OSError, UnsafeError, *BAD):
         return None
 
 
@@ -227,22 +221,10 @@ def _unknown_kind(event: Event, piece: Piece) -> list[AnyEvent]:
 
 
 def _decoded(piece: Piece) -> list[Event | Unknown]:
+    line = Line(piece.offset, piece.line, piece.data, piece.length, not piece.torn)
     if piece.data is None:
-        return [_not_read(piece, "torn_line" if piece.broken else "line_too_long")]
+        return [not_understood(line, "torn_line" if piece.broken else "line_too_long")]
     try:
         return [decode(piece.data)]
     except BAD:
-        pass
-    found: list[Event | Unknown] = []
-    for document in salvage(piece.data):
-        try:
-            found.append(decode(document))
-        except BAD:
-            found.append(_not_read(piece, "bad_shape"))
-    if not found and piece.data.strip(b"\x00 \t\r\n"):
-        found.append(_not_read(piece, "torn_line" if piece.torn else "bad_json"))
-    return found
-
-
-def _not_read(piece: Piece, reason: Literal["bad_json", "torn_line", "line_too_long", "bad_shape"]) -> Unknown:
-    return Unknown(reason=reason, length=piece.length, offset=piece.offset, line=piece.line)
+        return mended(line, decode)

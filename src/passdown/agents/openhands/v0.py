@@ -64,9 +64,9 @@ class V0Reader:
             self._observed(event, observation)
         else:
             kind = action if isinstance(action, str) else observation
-            if kind not in _IGNORED:
+            if not isinstance(kind, str) or kind not in _IGNORED:
                 return None
-            self.ignored[str(kind)] += 1
+            self.ignored[kind] += 1
         return self._events
 
     def _acted(self, event: Event, action: str, arguments: dict[str, Any]) -> None:

@@ -29,7 +29,7 @@ from passdown.model.session import (
 )
 
 _OPEN = 512
-_CONTEXT = lazy_pattern(r"(?s)<qwen:([a-z-]{1,60}-context)[^>]{0,80}>(.*?)</qwen:\1>")
+_CONTEXT = lazy_pattern(r"(?s)<qwen:([a-z-]{1,60}-context)[^>]{0,80}>((?:(?!</?qwen:).)*+)</qwen:\1>")
 _PROGRAM = frozenset({"notification", "cron", "background_task_completed", "goal_runtime"})
 _SUBAGENT = frozenset({"agent_bootstrap", "agent_launch_prompt", "agent_retry"})
 _IGNORED = frozenset({

@@ -66,6 +66,8 @@ def refer(path: Path) -> SessionRef | None:
     if not records or not recognise(ends.head, path.name):
         return None
     last = [*records, *_records(ends.tail)]
+    # What the program notes for itself may stand after the place was left.
+    spoken = [record for record in last if record.type != "system"] or last
     first = next((record for record in records if record.cwd), records[0])
     parent, kind = _parent(records)
     return SessionRef(
@@ -76,7 +78,7 @@ def refer(path: Path) -> SessionRef | None:
         started_at=milliseconds(records[0].timestamp),
         modified_at=ends.modified,
         cwd=first.cwd or "",
-        branch=next((record.git_branch for record in reversed(last) if record.git_branch), ""),
+        branch=next((record.git_branch for record in reversed(spoken) if record.git_branch), ""),
         title=_title(last),
         parent_id=parent,
         parent_kind=kind,
