@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -154,11 +155,13 @@ def test_r21_markdown_is_derived_again(bench: Any) -> None:
 
 def test_r21_a_file_that_is_no_packet_is_never_written_over(bench: Any) -> None:
     bench.put({"passdown.toml": 'session-id = "mine"\n'})
-    place = bench.root / "outputs/handoff/mine/handoff.json"
-    bench.put({"outputs/handoff/mine/handoff.json": '{"schema_version": 9, "kept": true'})
-    report = json.loads(bench.passdown("wrap", "--interim", "--json"))
+    first = json.loads(bench.passdown("wrap", "--interim", "--json"))["paths"][1]
+    assert re.fullmatch(r"outputs/handoff/mine-[0-9a-f]{8}/handoff\.json", first)
+    place = bench.root / first
+    bench.put({first: '{"schema_version": 9, "kept": true'})
+    second = json.loads(bench.passdown("wrap", "--interim", "--json"))["paths"][1]
     assert place.read_text() == '{"schema_version": 9, "kept": true'
-    assert report["paths"][1] == "outputs/handoff/mine-2/handoff.json"
+    assert second != first
     assert json.loads(bench.passdown("wrap", "--interim", "--json"))["changed"] == []
 
 

@@ -57,9 +57,7 @@ def make_brief(
         built_now=built_now,
         full=full,
         canonical=canonical,
-        sessions=tuple(
-            Quote(text=one_line(s.id, 80), note=one_line(s.agent, 40)) for s in packet.sessions if s.primary
-        ),
+        sessions=tuple(_leading(packet)),
         reasons=decision.reasons,
         since=tuple(mask(line) for line in _since(packet, verdicts, ground.facts)),
         tally=tally(verdicts),
@@ -68,12 +66,8 @@ def make_brief(
         load_first=tuple(_load_first(packet, verdicts)),
         goal=one_line(packet.goal or "", 300),
         human_said=tuple(_human_said(packet)),
-        do_not_retry=tuple(
-            _attempt(item) for item in packet.failed_attempts if not item.resolved and not _is_test(item.what)
-        ),
-        red=tuple(
-            _attempt(item) for item in packet.failed_attempts if not item.resolved and _is_other_test(item, packet)
-        ),
+        do_not_retry=tuple(_attempt(item) for item in _unresolved(packet) if not _is_test(item.what)),
+        red=tuple(_attempt(item) for item in _unresolved(packet) if _is_other_test(item, packet)),
         decisions=tuple(Quote(text=one_line(item.choice, 240), note=_why(item.why)) for item in packet.decisions),
         completed=tuple(_completed(packet, verdicts)),
         changed=tuple(_changed(packet)),
@@ -87,6 +81,16 @@ def make_brief(
         verdicts=tuple(verdicts),
         findings=tuple(findings),
     )
+
+
+def _leading(packet: Packet) -> Iterator[Quote]:
+    for session in packet.sessions:
+        if session.primary:
+            yield Quote(text=one_line(session.id, 80), note=one_line(session.agent, 40))
+
+
+def _unresolved(packet: Packet) -> list[FailedAttempt]:
+    return [item for item in packet.failed_attempts if not item.resolved]
 
 
 def refusing_brief(
