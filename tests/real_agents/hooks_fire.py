@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,7 +54,7 @@ SETTINGS = {  # what the user has there already, formatted by hand
 ENTRY = """import json, os, sys
 text = {text!r}
 with open({calls!r}, "a") as calls:
-    calls.write(json.dumps({{"agent": sys.argv[1], "event": sys.argv[2], "payload": sys.stdin.read()[:4000]}}) + "\\n")
+    calls.write(json.dumps({{"agent": sys.argv[1], "event": sys.argv[2], "payload": sys.stdin.read()}}) + "\\n")
 if sys.argv[2] == "start":
     sys.stdout.write(text)
 """
@@ -81,6 +82,17 @@ def extra(agent: str, cache: Path, home: Path) -> tuple[dict[str, str], list[str
     return env, [*program, "-m", "mock-model", "--approval-mode", "yolo", "-o", "json", "-p", drive.PROMPT], steps
 
 
+def again(agent: str, command: list[str]) -> list[str]:
+    """Return the command line that goes on with the session; what was the prompt comes last in it."""
+    words = [word for word in command if word not in (drive.PROMPT, "-p")]
+    if agent == "codex":
+        return [words[0], "exec", "resume", "--last", *words[2:], "Go on."]
+    if agent == "opencode":
+        return [*words, "-c", "Go on."]
+    flags = {"pi": ["-c"], "gemini": ["--resume", "latest"]}.get(agent, ["--continue"])
+    return [*words, *flags, "-p", "Go on."]
+
+
 def run_agent(agent: str, place: Path, cache: Path, lab: Path) -> None:
     """Run one agent in `place` (inside the namespace) against the scripted model."""
     home, root = place / "home", place / "project"
@@ -97,7 +109,7 @@ def run_agent(agent: str, place: Path, cache: Path, lab: Path) -> None:
                                   stdout=log, stderr=log)  # fmt: skip
         try:
             drive.wait_for_server()
-            done = subprocess.run(known["command"], cwd=root, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+            done = subprocess.run(known["again" if (place / "resume").exists() else "command"], cwd=root, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                                   timeout=240, check=False)  # fmt: skip
         finally:
             server.terminate()
@@ -125,7 +137,9 @@ def prepare(agent: str, place: Path, cache: Path) -> None:
         name, text = SETTINGS[agent]
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_bytes(text.encode())
-    (place / "agent.json").write_text(json.dumps({"env": env, "command": command, "steps": steps}))
+    (place / "agent.json").write_text(
+        json.dumps({"env": env, "command": command, "again": again(agent, command), "steps": steps})
+    )
 
 
 def have_plugin_module(folder: Path) -> None:
@@ -195,11 +209,21 @@ def judge(agent: str, place: Path, go: Any) -> tuple[list[str], list[str]]:
     recorded = calls(place)
     fired = [call["event"] for call in recorded]
     wrong += [f"{event} did not fire" for event in EXPECTED[agent] if event not in fired]
+    (place / "resume").touch()
+    go()
+    resumed = calls(place)
+    wrong += [] if told(resumed[0]) == told(recorded[0]) else ["the second run is another session"]
+    fired += [" then again:", *(call["event"] for call in resumed)]
+    recorded += resumed
+    sources = [f"{call['event']}={source(call)}" for call in recorded if source(call)]
+    print(f"{agent}: {', '.join(sources)}")
     wrong += [] if MARK in (place / "requests.jsonl").read_text() else ["what start printed did not reach the model"]
     wrong += [] if all(call["agent"] == agent for call in recorded) else ["another agent's name"]
-    wrong += [] if all(session_id(call["payload"]) for call in recorded) else ["a payload without the session's id"]
+    wrong += [] if all(told(call) for call in recorded) else ["a payload without the session's id"]
     if agent == "claude_code" and not (home / "theirs").exists():
         wrong.append("the user's own hook did not fire")
+    if agent == "codex" and "hook" in "".join(re.findall(r'"type":"error".*', (place / "agent.log").read_text())):
+        wrong.append("Codex complains of the hooks")
     rewritten = path.read_bytes() != installed
     apply_plan(plan_uninstall(hooked_agents([agent]), "user", root))
     name = path.relative_to(home).as_posix()
@@ -224,10 +248,16 @@ def without_trust(place: Path, go: Any, command: Any) -> list[str]:
     return wrong + (["a hook fired that was not trusted"] if calls(place) else [])
 
 
-def session_id(payload: str) -> str:
+def told(call: dict[str, str]) -> str:
     """Return the session's id in a payload, whatever its agent calls it."""
-    read = json.loads(payload)
-    return next((read[key] for key in ("session_id", "sessionId") if read.get(key)), "")
+    read = json.loads(call["payload"])
+    return str(next((read[key] for key in ("session_id", "sessionId") if read.get(key)), ""))
+
+
+def source(call: dict[str, str]) -> str:
+    """Return why the event came, as the agent says it."""
+    read = json.loads(call["payload"])
+    return str(read.get("source") or read.get("reason") or "")
 
 
 def main() -> None:

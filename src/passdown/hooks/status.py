@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from passdown.agents.hook_command import HookCommand, OwnLine
+from passdown.agents.json_text import parse_text
 from passdown.agents.table import Agent, home_of, hooks_of, sessions_of
 from passdown.errors import PassdownError
 from passdown.hooks.change import Scope, find_target, read_settings, state_folder
@@ -108,6 +109,8 @@ def _installed(row: Agent, scope: Scope, root: Path, command: HookCommand) -> In
     if not own:
         return Installed(scope=scope, path=str(path), state="no")
     trusted = _codex_trust(row, text, path, root if scope == "project" else None) if row.id == "codex" else ""
+    if row.id not in ("pi", "opencode") and _is_off(text):
+        trusted = "off"
     return Installed(scope=scope, path=str(path), state=_state(own, set(hooks.EVENTS.values()), command),
                      events=tuple(line.event for line in own), trusted=trusted)  # fmt: skip
 
@@ -116,6 +119,14 @@ def _state(own: list[OwnLine], wanted: set[str], command: HookCommand) -> str:
     if not all(os.access(line.command.python, os.X_OK) and Path(line.command.entry).is_file() for line in own):
         return "broken"
     return "yes" if {line.event for line in own} == wanted and all(line.command == command for line in own) else "old"
+
+
+def _is_off(text: str) -> bool:
+    """Say whether the settings switch all hooks off, in one of the ways agents have for that."""
+    root = parse_text(text).root
+    settings = root.plain() if root else {}
+    config = settings.get("hooksConfig")
+    return settings.get("disableAllHooks") is True or (isinstance(config, dict) and config.get("enabled") is False)
 
 
 def _codex_trust(row: Agent, text: str, path: Path, project: Path | None) -> str:
@@ -141,7 +152,8 @@ def _notes(row: Agent, installed: tuple[Installed, ...]) -> Iterator[str]:
             first = " in this project, trust the project when asked" if one.scope == "project" else ""
             yield f"{one.scope}: Codex runs no hook before you trust it. Start `codex`{first}, type /hooks, trust them"
         if one.trusted == "off":
-            yield f"{one.scope}: switched off in Codex. Start `codex`, type /hooks, enable them"
+            where = "Start `codex`, type /hooks, enable them" if row.id == "codex" else f"See {one.path}"
+            yield f"{one.scope}: hooks are switched off in {row.title}. {where}"
 
 
 def seen_version(row: Agent) -> str:
