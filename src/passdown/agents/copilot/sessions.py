@@ -13,7 +13,7 @@ from pathlib import Path
 from passdown.agents.copilot.reader import Reader, is_passed_over
 from passdown.agents.copilot.records import Context, Entry, Start, decode, is_read
 from passdown.agents.log import BAD, Log, ends_of, milliseconds, newest_first, safe_id
-from passdown.errors import UnsafeError
+from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
 from passdown.io.jsonl import MAX_LINE, Line
 from passdown.model.pattern import lazy_pattern
@@ -97,7 +97,7 @@ def _title(path: Path) -> str:
         return ""
     try:
         text = read_bounded(path.parent / "workspace.yaml", 64 << 10).decode("utf-8", "replace")
-    except (OSError, UnsafeError):
+    except (OSError, PassdownError):
         return ""
     match = _NAME.search(text)
     return (match[1] or match[2] or match[3] or "").strip() if match else ""

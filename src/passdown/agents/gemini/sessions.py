@@ -18,7 +18,7 @@ from passdown.agents.gemini.document import messages_in
 from passdown.agents.gemini.reader import Reader
 from passdown.agents.gemini.records import MARK, ROW, Row
 from passdown.agents.log import BAD, HEAD, Log, ends_of, milliseconds, newest_first, safe_id
-from passdown.errors import UnsafeError
+from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
 from passdown.io.jsonl import MAX_LINE, open_log, read_file_lines
 from passdown.model.pattern import lazy_pattern
@@ -142,7 +142,7 @@ def folder_of(path: Path) -> str:
         root = read_bounded(project / ".project_root", 8192).decode("utf-8", "replace").strip()
         if root:
             return root
-    except (OSError, UnsafeError):
+    except (OSError, PassdownError):
         pass
     return _registered(project.parent.parent / "projects.json", project.name)
 
@@ -150,7 +150,7 @@ def folder_of(path: Path) -> str:
 def _registered(registry: Path, name: str) -> str:
     try:
         known = msgspec.json.decode(read_bounded(registry, 4 << 20))
-    except (OSError, UnsafeError, *BAD):
+    except (OSError, PassdownError, *BAD):
         return ""
     projects = known.get("projects") if isinstance(known, dict) else None
     for folder, short in projects.items() if isinstance(projects, dict) else ():

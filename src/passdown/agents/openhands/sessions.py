@@ -18,7 +18,7 @@ from passdown.agents.openhands.meter import Meter
 from passdown.agents.openhands.records import STATE, Event, State, decode, text_of
 from passdown.agents.openhands.sdk import KINDS, SdkReader
 from passdown.agents.openhands.v0 import V0Reader
-from passdown.errors import UnsafeError
+from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
 from passdown.io.jsonl import MAX_LINE, Line
 from passdown.model.pattern import lazy_pattern
@@ -126,7 +126,7 @@ def _asked(files: list[tuple[int, Path]]) -> str:
             if path.stat().st_size > HEAD:
                 continue
             event = decode(read_bounded(path, HEAD))
-        except (OSError, UnsafeError, *BAD):
+        except (OSError, PassdownError, *BAD):
             continue
         if event.kind == "MessageEvent" and event.source == "user" and event.llm_message is not None:
             return text_of(event.llm_message.content).strip().split("\n")[0]
@@ -140,7 +140,7 @@ def _state_of(path: Path) -> State | None:
         return None
     try:
         return STATE.decode(read_bounded(path, _STATE_SIZE))
-    except (OSError, UnsafeError, *BAD):
+    except (OSError, PassdownError, *BAD):
         return None
 
 
@@ -150,7 +150,7 @@ def _state_beside(folder: Path) -> tuple[State, Path | None]:
         path = folder.parent / name
         try:
             return STATE.decode(read_bounded(path, _STATE_SIZE)), path if name == "base_state.json" else None
-        except (OSError, UnsafeError, *BAD):
+        except (OSError, PassdownError, *BAD):
             continue
     return State(), None
 
