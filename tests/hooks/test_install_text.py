@@ -255,13 +255,13 @@ def documents(draw: st.DrawFn) -> str:
 
 
 @given(documents(), st.sampled_from(["claude_code", "gemini"]))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=100)
 def test_any_settings_are_restored_to_the_byte(text: str, agent: str) -> None:
     assert round_trip(agent, text) == text
 
 
 @given(st.text(alphabet='{}[]":,/*\n abtruefalsn0\\', max_size=40))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 def test_any_text_is_refused_or_restored(text: str) -> None:
     try:
         restored = round_trip("claude_code", text)

@@ -19,10 +19,11 @@ _ESCAPED = lazy_pattern(r'\\(["\\$`])')
 
 
 class HookCommand(NamedTuple):
-    """What a hook runs: the interpreter, and the entry file it is given."""
+    """What a hook runs: the interpreter, and the entry file it is given; by which version of passdown it is written."""
 
     python: str
     entry: str
+    version: str = ""
 
     def words(self, agent: str, event: str) -> list[str]:
         """Return the command as words, for who starts it without a shell."""

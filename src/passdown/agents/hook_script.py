@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 
-from passdown import __version__
 from passdown.agents.hook_command import HookCommand, OwnLine, read_line
 from passdown.errors import ConflictError
 from passdown.model.pattern import lazy_pattern
@@ -46,7 +45,7 @@ def install_script(text: str | None, agent: str, body: str, command: HookCommand
         f"const AGENT = {json.dumps(agent)};\n\n{SPAWN}\n{body}"
     )
     told = f"(`passdown hooks install {agent}`); `passdown hooks uninstall {agent}` removes it."
-    return f"// Written by passdown {__version__} {told} sha256:{_digest(script)}\n{script}"
+    return f"// Written by passdown {command.version or '?'} {told} sha256:{_digest(script)}\n{script}"
 
 
 def uninstall_script(text: str, where: str = "") -> str:

@@ -166,6 +166,8 @@ def _told(plan: Plan, verb: str, *, dry_run: bool) -> Iterator[str]:
     for change in plan.changes:
         link = f" (a link; the file is {change.target})" if change.target != change.path.absolute() else ""
         if dry_run:
+            if link and change.changes:
+                yield f"# {change.path}{link}"
             yield from difference(change.path, change.before, change.after)
         elif change.agent == "git":
             yield f"git: {change.path} {'keeps them out of commits' if change.ours else 'is as it was'}"

@@ -59,7 +59,9 @@ def apply_plan(plan: Plan) -> list[Path]:
 
     Raises `ConflictError` when a file has changed since the plan was made; those before it are done by then.
     """
-    done = []
+    done: list[Path] = []
+    if not any(change.changes for change in plan.changes):
+        return done
     with lock(state_folder() / "hooks" / "files.lock", wait=5.0):
         known = Receipt.read()
         for change in plan.changes:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal
 
+from passdown import __version__
 from passdown.agents.hook_command import HookCommand
 from passdown.agents.table import TABLE, Agent, home_of, hooks_of
 from passdown.errors import FormatError, PassdownError, UsageError
@@ -20,7 +21,7 @@ def hook_command() -> HookCommand:
     """Return what hooks run: this interpreter, and the entry of this installation."""
     if not sys.executable:
         raise UsageError("Python does not know its own path", next_step="Run passdown with a Python by its full path.")
-    return HookCommand(sys.executable, str(Path(__file__).resolve().parent / "entry.py"))
+    return HookCommand(sys.executable, str(Path(__file__).resolve().parent / "entry.py"), __version__)
 
 
 def hooked_agents(names: Iterable[str] = ()) -> list[Agent]:

@@ -118,7 +118,11 @@ def _installed(row: Agent, scope: Scope, root: Path, command: HookCommand) -> In
 def _state(own: list[OwnLine], wanted: set[str], command: HookCommand) -> str:
     if not all(os.access(line.command.python, os.X_OK) and Path(line.command.entry).is_file() for line in own):
         return "broken"
-    return "yes" if {line.event for line in own} == wanted and all(line.command == command for line in own) else "old"
+    return (
+        "yes"
+        if {line.event for line in own} == wanted and all(line.command[:2] == command[:2] for line in own)
+        else "old"
+    )
 
 
 def _is_off(text: str) -> bool:
