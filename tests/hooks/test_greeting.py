@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -25,6 +26,7 @@ def worked(hooked: Any, claude_session: Any, repository: Any) -> Any:
     session.runs("pytest -q tests/test_dates.py", "FAILED tests/test_dates.py::test_iso - ValueError: no date", 1)
     session.says("I stopped. Next I will read the ISO week.")
     repository.write("src/dates.py", "def parse(text): ...\n")
+    os.utime(session.path, (session.clock, session.clock))
     hooked.hook("end", A, "other", path=str(session.path))
     hooked.settle()
     return hooked
@@ -179,6 +181,37 @@ def test_a_deliberate_packet_is_told_at_once(worked: Any, passdown: Any, reposit
     assert "Read the ISO week in src/dates.py" in worked.hook("start", B, "startup")
 
 
+def test_the_last_words_after_a_deliberate_packet_do_not_displace_it(
+    worked: Any, passdown: Any, repository: Any, claude_session: Any
+) -> None:
+    session = later(claude_session, repository.root, B)
+    session.human("Finish it and wrap up.")
+    session.runs("pytest -q", "FAILED tests/test_x.py::test_x - AssertionError", 1)
+    words = ("wrap", "--interim", "--session", B, "--next", "Read the ISO week in src/dates.py")
+    assert passdown(*words, folder=repository.root).returncode == 0
+    session.says("Wrapped up. Have a nice day.")
+    worked.hook("end", B, "other", path=str(session.path))
+    worked.settle(2)
+    assert len(worked.packets()) == 1
+    assert "Read the ISO week in src/dates.py" in worked.hook("start", C, "startup")
+
+
+def test_several_active_packets_are_told_of_and_none_is_chosen(worked: Any, repository: Any) -> None:
+    before = worked.packets()[0]
+    place = next((repository.root / ".git/passdown/packets").iterdir())
+    import shutil
+
+    from passdown.packet.identity import packet_id
+
+    other = before | {"summary": "another device's work", "session_id": "other"}
+    other["packet_id"] = packet_id(other)
+    shutil.copytree(place, place.with_name("other-1"))
+    (place.with_name("other-1") / "handoff.json").write_text(json.dumps(other))
+    text = worked.hook("start", B, "startup")
+    assert "No handoff can be told" in text
+    assert "Handoff for" not in text
+
+
 def test_two_starts_at_once_tell_it_once(worked: Any) -> None:
     with ThreadPoolExecutor(4) as pool:
         told = list(pool.map(lambda _: worked.hook("start", B, "startup"), range(4)))
@@ -204,6 +237,15 @@ def test_a_broken_brief_is_made_anew(data: bytes, worked: Any, repository: Any) 
     assert "test_iso" in worked.hook("start", B, "startup")
 
 
+def test_a_brief_of_somebody_else_is_not_read(worked: Any, repository: Any) -> None:
+    path = repository.root / ".git/passdown/brief/main.json"
+    moved = path.with_name("elsewhere")
+    path.rename(moved)
+    path.symlink_to(moved)
+    worked.hook("start", B, "startup")
+    assert "prepared" not in ways(worked)[-1]
+
+
 def test_a_prompt_tells_it_where_a_start_did_not(worked: Any) -> None:
     worked.name = "gemini"
     assert worked.hook("prompt", B).startswith("[passdown] Handoff")
@@ -222,6 +264,20 @@ def test_a_linked_worktree_has_its_own_branch(worked: Any, repository: Any, clau
     worked.settle(2)
     assert "test_side" in worked.hook("start", C, "startup", cwd=tree)
     assert "test_iso" in worked.hook("start", "c-2", "startup")
+
+
+def test_git_is_asked_as_carefully_as_elsewhere() -> None:
+    from passdown.agents.table import TABLE
+    from passdown.hooks import glance, ground
+    from passdown.io import git
+
+    assert ground.GIT_SETTINGS == git._CONFIG
+    settings = {
+        name.decode(): value.decode() for name, value in ground._environment().items() if name.startswith(b"GIT_")
+    }
+    assert settings == {name: value for name, value in git._environment().items() if name.startswith("GIT_")}
+    homes = {row.id: (row.override, row.home) for row in TABLE}
+    assert {name: homes[name] for name in glance.HOMES} == glance.HOMES
 
 
 def test_it_can_be_switched_off(hooked: Any, claude_session: Any, repository: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from passdown.config import Config
-from passdown.errors import ConflictError, PassdownError
+from passdown.errors import ConflictError, FormatError, StaleError, UnsafeError
 from passdown.handoff.candidate import Candidate, find_candidate, open_shelf
 from passdown.handoff.options import Options
 from passdown.handoff.shelves import common_dir_of
@@ -16,6 +16,7 @@ from passdown.handoff.take import Terms, take
 from passdown.hooks.ground import brief_path, read_standing, stamp
 from passdown.io.files import write_files
 from passdown.packet.encode import decode_packet
+from passdown.redact.neutralise import one_line
 from passdown.store.packets import own_paths
 from passdown.store.shelves import shelves
 from passdown.takeover.brief_text import render_brief
@@ -46,9 +47,9 @@ def prepare_brief(root: Path, config: Config, made: int) -> bool:
         if candidate is not None:
             watched.append(candidate.path.parent)
             brief |= _told(root, candidate, made)
-    except ConflictError as error:
-        brief["text"] = f"[passdown] No handoff can be told: {error.what}. {error.next_step}\n"
-        brief["packet"] = ""
+    except (ConflictError, FormatError, StaleError, UnsafeError) as error:
+        why = one_line(str(error), 400)
+        brief["text"] = f"[passdown] No handoff can be told: {why} (`passdown status` shows more)\n"
     brief["stamps"] = {str(path): stamp(str(path)) for path in watched}
     path = Path(brief_path(str(common), standing.branch))
     _make_private(path.parent)
@@ -78,5 +79,5 @@ def _told(root: Path, candidate: Candidate, made: int) -> dict[str, Any]:
 def _make_private(folder: Path) -> None:
     for place in (folder.parent, folder):
         if place.is_symlink():
-            raise PassdownError("is a symlink; not writing through it", where=str(place), next_step="Remove the link.")
+            raise UnsafeError("is a symlink; not writing through it", where=str(place), next_step="Remove the link.")
         place.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -38,14 +38,14 @@ def greet(record: Record, state: str, begun: float) -> tuple[str, str]:
     memory = Memory(state, record)
     if record.get("source") == "compact":
         memory.count("again")
-    if record["event"] == "prompt" and memory.holds("greeted") and memory.compactions() == 0:
+    greeted = record["event"] == "prompt" and memory.holds("greeted")
+    if greeted and (memory.compactions() == 0 or memory.holds("advised")):
         return "", "greeted before"
     found = ground.find_repository(record["cwd"])
     if found is None:
         return "", "no repository"
-    told = _Start(record, memory, found, state, begun + BOUND).tell()
+    text, outcome = _Start(record, memory, found, state, begun + BOUND).tell(advice_alone=greeted)
     memory.claim("greeted")
-    text, outcome = told
     return (_as_context(text[:MOST], record) if text else ""), outcome
 
 
@@ -109,14 +109,17 @@ class _Start:
         self.notes: list[str] = []
         self.way = "prepared"
 
-    def tell(self) -> tuple[str, str]:
-        """Return the text for the session, and what was done."""
+    def tell(self, *, advice_alone: bool) -> tuple[str, str]:
+        """Return the text for the session, and what was done; in the midst of one it is advice at most."""
+        if advice_alone:
+            text = self._advice(self._brief(ground.branch_named(self.git_dir)) or {})
+            return text, "advised" if text else "greeted before"
         try:
             self.standing = ground.read_standing(self.root, min(GIT_BOUND, self._left()))
             branch = self.standing.branch
-        except OSError as error:  # TimeoutError is one
+        except TimeoutError as error:
             self.notes.append("git did not answer: what moved since was not looked at")
-            self.way = f"{type(error).__name__}: {error}"
+            self.way = f"TimeoutError: {error}"
             branch = ground.branch_named(self.git_dir)
         brief = self._brief(branch)
         if self.standing is not None and (brief is None or not self._fits(brief)):
@@ -136,7 +139,7 @@ class _Start:
         """Return the brief that passdown prepared here for the branch: one that came with the folder is none."""
         path = ground.brief_path(self.common, branch)
         try:
-            brief = json.loads(ground.read_small(path, 256 << 10))
+            brief = json.loads(ground.read_small(path, 256 << 10)) if ground.is_ours(path) else None
         except (OSError, ValueError, RecursionError):
             return None
         if not isinstance(brief, dict) or brief.get("v") != 1 or brief.get("branch") != branch:
@@ -253,9 +256,11 @@ class _Start:
         """Count an automatic handoff now that its successor exists."""
         before = f"{brief.get('agent')}-{brief.get('session')}"
         if self.memory.name and "/" not in before and self.memory.holds("handed", before):
+            folder = f"{self.common}/passdown/handoffs"
             try:
-                entry.make_folder(f"{self.common}/passdown/handoffs")
-                _create(f"{self.common}/passdown/handoffs/{self.memory.name}")
+                entry.make_folder(folder)
+                if ground.is_ours(folder):
+                    _create(f"{folder}/{self.memory.name}")
             except OSError:
                 pass
 

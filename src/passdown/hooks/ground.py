@@ -125,6 +125,12 @@ def stamp(path: str) -> list[int]:
     return [status.st_dev, status.st_ino, status.st_mtime_ns]
 
 
+def is_ours(path: str) -> bool:
+    """Say whether a file or folder is this user's own, and no link to another one."""
+    status = posix.lstat(path)
+    return status.st_uid == posix.geteuid() and status.st_mode & 0o170000 != 0o120000
+
+
 def _measure(path: str) -> list[object]:
     try:
         status = posix.lstat(path)
