@@ -124,10 +124,14 @@ def test_r44_injection_in_every_field(
     check(markdown)
     assert "\n" not in packet["next_action"]["text"]
     assert not INVISIBLE.search(json.dumps(packet, ensure_ascii=False))
-    for words in (["wrap", "--dry-run"], ["wrap"], ["wrap", "--json"], ["wrap", "--interim", "--json"], ["check"]):
+    for words in (["wrap", "--dry-run"], ["wrap"], ["wrap", "--interim", "--json"], ["check"]):
         done = bench.run("-C", str(bench.root), *words)
         assert done.returncode in (0, 3)
         assert not INVISIBLE.search((done.stdout + done.stderr).decode().replace("\n", "")), words
+    refused = bench.run("-C", str(bench.root), "wrap", "--json")
+    found = [f for part in json.loads(refused.stdout)["clean_state"]["checks"] for f in part["findings"]]
+    assert found
+    assert not INVISIBLE.search("".join(finding["detail"] for finding in found)), "places and commands stay exact"
 
 
 def test_r44_one_field_at_a_time(bench: Any, workbench_files: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ from passdown.model.clean import CheckId, CleanCheck, CleanState, Status
 from passdown.model.evidence import Evidence
 from passdown.model.finding import SEVERITY_ORDER, Finding
 from passdown.model.packet import Packet
+from passdown.redact.neutralise import one_line
 
 DETAIL = 1000
 """Most characters of a finding's detail."""
@@ -70,7 +71,8 @@ def _checked(name: CheckId, found: Sequence[Finding], situation: Situation, allo
     findings = [_strict(finding) if situation.options.strict else finding for finding in dict.fromkeys(found)]
     mask = situation.redactor.text
     findings = [
-        structs.replace(f, detail=mask(f.detail)[:DETAIL], where=mask(f.where), fix=mask(f.fix)) for f in findings
+        structs.replace(f, detail=one_line(mask(f.detail), DETAIL), where=mask(f.where), fix=mask(f.fix))
+        for f in findings
     ]
     findings.sort(key=lambda f: (SEVERITY_ORDER[f.severity], f.code, f.where, f.line, f.detail))
     return CleanCheck(id=name, status=_status(findings, allowed), findings=tuple(findings))
