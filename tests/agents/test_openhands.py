@@ -127,6 +127,23 @@ def test_input_for_a_running_command_is_no_command(tmp_path: Path) -> None:
     assert (call.action, call.command) == ("run", "")
 
 
+def test_a_command_left_running_gets_its_end(tmp_path: Path) -> None:
+    def of_call(row: dict[str, Any], call: str) -> dict[str, Any]:
+        return row | {"tool_call_id": call}
+
+    waiting = {"exit_code": -1, "content": "[The command has no new output after 10 seconds.]"}
+    rows = [
+        of_call(action("terminal", command="make slow"), "a"), of_call(observed(**waiting), "a"),
+        of_call(action("terminal", command="", is_input=True), "b"), of_call(observed(**waiting), "b"),
+        of_call(action("terminal", command="y", is_input=True), "c"), of_call(observed(exit_code=2), "c"),
+        of_call(action("terminal", command="true"), "d"), of_call(observed(exit_code=0), "d"),
+    ]  # fmt: skip
+    results = [(e.call_id, e.outcome, e.exit_code) for e in of(lines(tmp_path, *rows), ToolResult)]
+    assert results == [
+        ("a", "running", None), ("b", "running", None), ("c", "ok", None), ("a", "failed", 2), ("d", "ok", 0),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("command", "expected"), [("view", "read"), ("create", "write"), ("str_replace", "edit"), ("undo_edit", "edit")]
 )

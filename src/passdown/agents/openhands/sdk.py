@@ -9,7 +9,7 @@ from typing import Any
 from passdown.agents.log import milliseconds
 from passdown.agents.openhands.meter import Meter
 from passdown.agents.openhands.records import Event, text_of
-from passdown.agents.openhands.tools import action_of, arguments_of, command_of, ending, paths_of, plan_of
+from passdown.agents.openhands.tools import action_of, arguments_of, command_of, ending, goes_on, paths_of, plan_of
 from passdown.model.session import (
     AnyEvent,
     AssistantMessage,
@@ -44,6 +44,7 @@ class SdkReader:
         self._answered = ""
         self._place_known = bool(cwd)
         self._terminal = ""
+        self._running = ""  # the command that the one terminal has not come to the end of
         self._events: list[AnyEvent] = []
         self._base: dict[str, Any] = {}
         self._calls: dict[str, tuple[str, dict[str, Any]]] = {}
@@ -136,8 +137,14 @@ class SdkReader:
     def _observed(self, event: Event) -> None:
         observation = event.observation if isinstance(event.observation, dict) else {}
         call_id = event.tool_call_id or ""
-        tool, _ = self._calls.pop(call_id, (event.tool_name or "", {}))
+        tool, arguments = self._calls.pop(call_id, (event.tool_name or "", {}))
         outcome, code, text = ending(observation)
+        if self._running and goes_on(tool, arguments) and outcome != "running":
+            # What was put in has been put in; how it ended is said of the command that was running.
+            self._end(call_id, "ok", text)
+            call_id, self._running = self._running, ""
+        elif outcome == "running":
+            self._running = self._running or call_id
         self._end(call_id, outcome, text, code=code)
         metadata = observation.get("metadata")
         folder = metadata.get("working_dir") if isinstance(metadata, dict) else None

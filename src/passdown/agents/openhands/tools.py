@@ -60,6 +60,11 @@ def command_of(action: Action, arguments: dict[str, Any]) -> str:
     return command
 
 
+def goes_on(tool: str, arguments: dict[str, Any]) -> bool:
+    """Say whether a call goes on with the command that is running: it waits for it, or gives it input."""
+    return action_of(tool, arguments) == "run" and not command_of("run", arguments).strip()
+
+
 def paths_of(action: Action, arguments: dict[str, Any]) -> tuple[str, ...]:
     """Return the path a call names, as the agent wrote it."""
     path = arguments.get("path") if action != "run" else None

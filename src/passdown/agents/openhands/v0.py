@@ -7,7 +7,7 @@ from typing import Any
 
 from passdown.agents.log import count, milliseconds
 from passdown.agents.openhands.records import Event, text_of
-from passdown.agents.openhands.tools import action_of, command_of, ending, paths_of, plan_of
+from passdown.agents.openhands.tools import action_of, command_of, ending, goes_on, paths_of, plan_of
 from passdown.model.session import (
     AnyEvent,
     AssistantMessage,
@@ -46,7 +46,8 @@ class V0Reader:
         self.ignored: Counter[str] = Counter()
         self._events: list[AnyEvent] = []
         self._base: dict[str, Any] = {}
-        self._pending: dict[str, tuple[str, str]] = {}
+        self._pending: dict[str, tuple[str, str, bool]] = {}
+        self._running = ""
         self._counted: set[str] = set()
         self._model = ""
         self._place_known = bool(cwd)
@@ -129,7 +130,7 @@ class V0Reader:
         metadata = event.tool_call_metadata
         call_id = (metadata.tool_call_id if metadata is not None else None) or f"event-{event.id}"
         tool = (metadata.function_name if metadata is not None else None) or action
-        self._pending[str(event.id)] = (call_id, action)
+        self._pending[str(event.id)] = (call_id, action, goes_on(action, arguments))
         if len(self._pending) > 512:
             del self._pending[next(iter(self._pending))]
         given = {key: value for key, value in arguments.items() if key != "thought" and value not in (None, "")}
@@ -150,7 +151,7 @@ class V0Reader:
             )  # fmt: skip
 
     def _observed(self, event: Event, observation: str) -> None:
-        call_id, action = self._pending.pop(str(event.cause), ("", ""))
+        call_id, action, more = self._pending.pop(str(event.cause), ("", "", False))
         extras = event.extras if isinstance(event.extras, dict) else {}
         text = text_of(event.content)
         if not call_id:
@@ -165,6 +166,11 @@ class V0Reader:
             outcome, reason = "rejected", text.strip()
         elif observation == "error" or (action in ("edit", "read", "write") and text.startswith("ERROR:")):
             outcome = "failed"
+        if more and self._running and outcome != "running":
+            self._events.append(ToolResult(call_id=call_id, outcome="ok", text=shown, **self._base))
+            call_id, self._running = self._running, ""
+        elif outcome == "running":
+            self._running = self._running or call_id
         self._events.append(
             ToolResult(call_id=call_id, outcome=outcome, exit_code=code, text=shown, reason=reason, **self._base)
         )
