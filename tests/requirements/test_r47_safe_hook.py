@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from passdown.io.files import lock
+
 A, B, C = (f"aaaaaaaa-0000-4000-8000-00000000000{n}" for n in "123")
 SECRET = "ghp_" + "Zq8w" * 9
 
@@ -176,4 +178,17 @@ def test_an_agent_that_is_killed_takes_no_drain_with_it(worked: Any) -> None:
     os.killpg(agent.pid, signal.SIGKILL)
     agent.wait()
     worked.settle(2)
+    assert len(worked.packets()) == 2
+
+
+def test_a_command_does_not_wait_for_ever_for_a_drain(worked: Any, passdown: Any) -> None:
+    worked.hook("compacted", B, path=worked.path)
+    with lock(worked.root / ".git/passdown/drain.lock"):
+        done = passdown("status", folder=worked.root)
+        assert done.returncode == 0
+        assert b"is still being read; run this again in a moment" in done.stderr
+        assert b"packet    " in done.stdout
+        assert worked.spooled() != []
+    worked.settle(2)  # the one that was started goes on by itself
+    assert worked.spooled() == []
     assert len(worked.packets()) == 2
