@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from passdown.agents.gemini.prompts import SUMMARY, pieces_of
-from passdown.agents.gemini.records import Call, FunctionResponse, Parts, Row, Tokens, listed, text_of
-from passdown.agents.gemini.tools import ACTIONS, arguments_of, ending, paths_of, said, todos_of
+from passdown.agents.gemini.records import Call, Row, Tokens
+from passdown.agents.genai.parts import FunctionResponse, Parts, listed, text_of
+from passdown.agents.genai.prompts import SUMMARY, pieces_of
+from passdown.agents.genai.tools import ACTIONS, arguments_of, ending, paths_of, said, todos_of
 from passdown.agents.log import count, milliseconds
 from passdown.model.session import (
     AnyEvent,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from passdown.agents.gemini.prompts import SUMMARY, pieces_of
-from passdown.agents.gemini.records import FunctionCall, Part
-from passdown.agents.gemini.tools import ACTIONS, arguments_of, ending, paths_of, said, todos_of
+from passdown.agents.genai.parts import FunctionCall, Part
+from passdown.agents.genai.prompts import SUMMARY, pieces_of
+from passdown.agents.genai.tools import ACTIONS, arguments_of, ending, paths_of, said, todos_of
 from passdown.agents.log import count, milliseconds, whole
 from passdown.agents.qwen.records import Payload, Record, Tokens, display_of, payload_of, text_of
 from passdown.model.pattern import lazy_pattern

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from passdown.agents.gemini.records import Part
+from passdown.agents.genai.parts import Part
 from passdown.agents.log import Number
 
 Stamp = str | int | float | None

@@ -1,10 +1,10 @@
-"""Who wrote a message in the user's role: Gemini puts much into it that nobody typed."""
+"""Who wrote a message in the user's role: the programs put much into it that nobody typed."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from passdown.agents.gemini.records import Part
+from passdown.agents.genai.parts import Part
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Origin
 

@@ -1,4 +1,4 @@
-"""Gemini's tools: what a call does, and how it ended. Qwen Code, which grew out of it, has most of them as well."""
+"""The tools of Gemini CLI, and of Qwen Code, which grew out of it: what a call does, and how it ended."""
 
 from __future__ import annotations
 
