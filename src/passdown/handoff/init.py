@@ -36,6 +36,11 @@ _CONFIG = f"""# passdown: every option at its default. See `passdown --help`.
 # Minutes for which an agent that took a packet keeps its topic without a sign of life (0: not at all).
 # lease-minutes = 5
 
+# What agents' hooks do: where their packets go (local, project, off), and after how many compactions of a session a
+# fresh one is advised (0: never).
+# hooks.publish = "local"
+# hooks.advise-after-compactions = 2
+
 # Where a workbench artifact lies, when it is not where its role expects it.
 # [artifacts]
 # contract = "planning/scope_contract.json"
