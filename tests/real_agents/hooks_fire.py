@@ -93,29 +93,69 @@ def again(agent: str, command: list[str]) -> list[str]:
     return [*words, *flags, "-p", "Go on."]
 
 
-def run_agent(agent: str, place: Path, cache: Path, lab: Path) -> None:
-    """Run one agent in `place` (inside the namespace) against the scripted model."""
-    home, root = place / "home", place / "project"
+def compacting(agent: str, command: list[str], steps: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return a run in which the agent compacts, None for one that has no way to it without a terminal."""
+    onward = again(agent, command)
+    if agent == "claude_code":
+        return {"command": [*onward[:-1], "/compact keep the names"], "steps": steps}
+    if agent == "pi":
+        words = [word for word in onward if word not in ("-p", "Go on.")]
+        orders = [
+            ({"type": "compact"}, '"command":"compact"'),
+            ({"type": "prompt", "message": "Go on."}, '"agent_end"'),
+        ]
+        return {"command": [*words, "--mode", "rpc"], "steps": steps, "orders": orders}
+    if agent in ("codex", "opencode"):
+        full = [{**step, "usage_in": 260_000 if agent == "codex" else 199_000} if at == 1 else step
+                for at, step in enumerate(steps)]  # fmt: skip
+        limits = ["-c", "model_context_window=272000", "-c", "model_auto_compact_token_limit=200000"]
+        words = [*command[:-1], *(limits if agent == "codex" else []), command[-1]]
+        return {"command": words, "steps": full, "mode": "sequence"}
+    return None
+
+
+def run_agent(agent: str, name: str, place: Path, lab: Path) -> None:
+    """Do one of an agent's runs in `place` (inside the namespace) against the scripted model."""
     known = json.loads((place / "agent.json").read_text())
-    env = {"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8", "TZ": "UTC",
-           "SHELL": "/bin/bash", "NO_PROXY": "127.0.0.1,localhost", **known["env"]}  # fmt: skip
-    models = ["mock-model", "claude-mock", "gpt-4.1", "gemini-2.5-pro"]
-    (place / "script.json").write_text(
-        json.dumps({"models": models, "side": "Fix slug helpers", "steps": known["steps"]})
-    )
+    run = known["runs"][name]
+    env = {"HOME": str(place / "home"), "PATH": "/usr/local/bin:/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8",
+           "TZ": "UTC", "SHELL": "/bin/bash", "NO_PROXY": "127.0.0.1,localhost", **known["env"]}  # fmt: skip
+    script = {"models": ["mock-model", "claude-mock", "gpt-4.1", "gemini-2.5-pro"], "side": "Fix slug helpers", **run}
+    (place / "script.json").write_text(json.dumps(script))
     with (place / "model.log").open("ab") as log, (place / "agent.log").open("ab") as out:
         words = ["--script", str(place / "script.json"), "--log", str(place / "requests.jsonl")]
         server = subprocess.Popen([sys.executable, str(lab / "mock/server.py"), "--port", str(drive.PORT), *words],
                                   stdout=log, stderr=log)  # fmt: skip
         try:
             drive.wait_for_server()
-            done = subprocess.run(known["again" if (place / "resume").exists() else "command"], cwd=root, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-                                  timeout=240, check=False)  # fmt: skip
+            code = obey(run, place / "project", env, out)
         finally:
             server.terminate()
             server.wait(10)
-    if done.returncode != 0:
-        sys.exit(f"{agent} exited {done.returncode}:\n{(place / 'agent.log').read_text(errors='replace')[-2000:]}")
+    if code != 0:
+        sys.exit(f"{agent} exited {code}:\n{(place / 'agent.log').read_text(errors='replace')[-2000:]}")
+
+
+def obey(run: dict[str, Any], root: Path, env: dict[str, str], out: Any) -> int:
+    """Start the agent, give it its orders where it takes them so, each when the one before is done; return its exit."""
+    orders = run.get("orders", [])
+    piped = (
+        {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        if orders
+        else {"stdin": subprocess.DEVNULL, "stdout": out}
+    )
+    with subprocess.Popen(run["command"], cwd=root, env=env, stderr=out, **piped) as agent:
+        for order, done in orders:
+            agent.stdin.write(json.dumps(order).encode() + b"\n")
+            agent.stdin.flush()
+            for line in agent.stdout:
+                out.write(line)
+                if done.encode() in line:
+                    break
+        if orders:
+            agent.stdin.close()
+            out.write(agent.stdout.read())
+        return agent.wait(240)
 
 
 def prepare(agent: str, place: Path, cache: Path) -> None:
@@ -137,9 +177,12 @@ def prepare(agent: str, place: Path, cache: Path) -> None:
         name, text = SETTINGS[agent]
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_bytes(text.encode())
-    (place / "agent.json").write_text(
-        json.dumps({"env": env, "command": command, "again": again(agent, command), "steps": steps})
-    )
+    if agent == "pi":  # it keeps the last 20,000 tokens as they are; here that is all there is
+        (home / ".pi/agent/settings.json").write_text('{"compaction": {"keepRecentTokens": 1}}')
+    runs = {"first": {"command": command, "steps": steps}, "again": {"command": again(agent, command), "steps": steps}}
+    if run := compacting(agent, command, steps):
+        runs["compact"] = run
+    (place / "agent.json").write_text(json.dumps({"env": env, "runs": runs}))
 
 
 def have_plugin_module(folder: Path) -> None:
@@ -205,15 +248,21 @@ def judge(agent: str, place: Path, go: Any) -> tuple[list[str], list[str]]:
         status = hook_status([row], None, command)[0]
         wrong += [] if status.installed[0].trusted == "trusted" else ["status does not see the trust"]
     installed = path.read_bytes()
-    go()
+    go("first")
     recorded = calls(place)
-    fired = [call["event"] for call in recorded]
+    fired = events(recorded)
     wrong += [f"{event} did not fire" for event in EXPECTED[agent] if event not in fired]
-    (place / "resume").touch()
-    go()
+    go("again")
     resumed = calls(place)
     wrong += [] if told(resumed[0]) == told(recorded[0]) else ["the second run is another session"]
-    fired += [" then again:", *(call["event"] for call in resumed)]
+    fired += ["/", *events(resumed)]
+    if "compact" in json.loads((place / "agent.json").read_text())["runs"]:
+        go("compact")
+        compacted = calls(place)
+        wrong += [f"{event} did not fire" for event in ("compact", "compacted") if event not in events(compacted)]
+        wrong += [] if "compact" in [source(call) for call in compacted] else ["no start after the compaction"]
+        fired += ["/", *events(compacted)]
+        resumed += compacted
     recorded += resumed
     sources = [f"{call['event']}={source(call)}" for call in recorded if source(call)]
     print(f"{agent}: {', '.join(sources)}")
@@ -243,9 +292,14 @@ def without_trust(place: Path, go: Any, command: Any) -> list[str]:
 
     row = next(row for row in TABLE if row.id == "codex")
     status = hook_status([row], None, command)[0]
-    go()
+    go("first")
     wrong = [] if status.installed[0].trusted == "not trusted" else [f"status says {status.installed[0].trusted}"]
     return wrong + (["a hook fired that was not trusted"] if calls(place) else [])
+
+
+def events(recorded: list[dict[str, str]]) -> list[str]:
+    """Return what fired, in its order."""
+    return [call["event"] for call in recorded]
 
 
 def told(call: dict[str, str]) -> str:
@@ -271,8 +325,8 @@ def main() -> None:
     arguments = parser.parse_args()
     cache, lab = arguments.cache.resolve(), arguments.lab.resolve()
     if arguments.inside:
-        agent, place = arguments.inside.split("=", 1)
-        run_agent(agent, Path(place), cache, lab)
+        agent, name, place = arguments.inside.split("=", 2)
+        run_agent(agent, name, Path(place), lab)
         return
     probe = subprocess.run(["unshare", "-n", "true"], capture_output=True, check=False)
     apart = ["unshare", "-n", "--", "sh", "-c", 'ip link set lo up; exec "$0" "$@"'] if probe.returncode == 0 else []
@@ -286,19 +340,13 @@ def main() -> None:
         for name in [name for name in os.environ if name.startswith(("XDG_", "CLAUDE_", "CODEX_", "PI_", "QWEN_"))]:
             del os.environ[name]
         os.environ["HOME"] = str(place / "home")
-        inner = [
-            *apart,
-            sys.executable,
-            __file__,
-            "--cache",
-            str(cache),
-            "--lab",
-            str(lab),
-            "--inside",
-            f"{agent}={place}",
-        ]
+        inner = [*apart, sys.executable, __file__, "--cache", str(cache), "--lab", str(lab), "--inside"]
+
+        def go(name: str, agent: str = agent, place: Path = place, inner: list[str] = inner) -> None:
+            subprocess.run([*inner, f"{agent}={name}={place}"], check=True, timeout=300)
+
         started = time.monotonic()
-        fired, wrong = judge(agent, place, lambda inner=inner: subprocess.run(inner, check=True))
+        fired, wrong = judge(agent, place, go)
         failed += bool(wrong)
         took = time.monotonic() - started
         print(

@@ -22,6 +22,7 @@ const ENDED = { error: "error", aborted: "interrupt" };
 export default function (pi) {
   let brief = "";
   let compacted = false;
+  let stopping = Promise.resolve("");
   const about = (ctx, name, more) => ({
     hook_event_name: name,
     session_id: ctx.sessionManager?.getSessionId?.() ?? "",
@@ -44,7 +45,8 @@ export default function (pi) {
   });
   pi.on("agent_end", async (event, ctx) => {
     const reason = event.messages?.at?.(-1)?.stopReason ?? "";
-    await tell(ENDED[reason] ?? "stop", about(ctx, "agent_end", { reason }), 3000);
+    stopping = tell(ENDED[reason] ?? "stop", about(ctx, "agent_end", { reason }), 3000);
+    await stopping;
   });
   pi.on("session_before_compact", async (_event, ctx) => {
     await tell("compact", about(ctx, "session_before_compact", {}), 3000);
@@ -54,6 +56,7 @@ export default function (pi) {
     await tell("compacted", about(ctx, "session_compact", {}), 3000);
   });
   pi.on("session_shutdown", async (event, ctx) => {
+    await stopping; // with -p, Pi does not wait for the end of a turn
     if (event.reason !== "reload") await tell("end", about(ctx, "session_shutdown", { reason: event.reason }), 3000);
   });
 }
