@@ -144,7 +144,11 @@ def test_a_call_that_has_not_ended_has_no_result(tmp_path: Path) -> None:
     ("call", "expected"),
     [
         (called("run_shell_command", output="Output: x\nExit Code: 2\nProcess Group PGID: 1"), ("failed", 2)),
-        (called("run_shell_command", output="Output: x\nProcess Group PGID: 1"), ("ok", None)),
+        (called("run_shell_command", output="Output: x\nProcess Group PGID: 1"), ("ok", 0)),
+        (called("run_shell_command", output="<untrusted_context>\nOutput: (empty)\n</untrusted_context>"), ("ok", 0)),
+        (called("run_shell_command", output="Output: a\nExit Code: 1\nmore\nProcess Group PGID: 1"), ("ok", 0)),
+        (called("run_shell_command", output="Output: x\nSignal: 9\nProcess Group PGID: 1"), ("failed", None)),
+        (called("run_shell_command", output="A summary of what was printed."), ("ok", None)),
         (called("run_shell_command", output="Exit Code: 9\n" + "x" * 3000 + "\nExit Code: 0\n"), ("ok", 0)),
         (called("read_file", output="Exit Code: 1"), ("ok", None)),
         (called("run_shell_command", "cancelled", error="[Operation Cancelled] Reason: x"), ("interrupted", None)),

@@ -17,6 +17,8 @@ import msgspec
 from passdown.agents.gemini.document import messages_in
 from passdown.agents.gemini.reader import Reader
 from passdown.agents.gemini.records import MARK, ROW, Row
+from passdown.agents.genai.parts import listed, text_of
+from passdown.agents.genai.prompts import pieces_of
 from passdown.agents.log import BAD, HEAD, Log, ends_of, milliseconds, newest_first, safe_id
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
@@ -113,7 +115,19 @@ def _title(head: bytes, tail: bytes) -> str:
         for line in text.split(b"\n"):
             if b'"summary"' in line and line.startswith((b'{"$set"', b'{"sessionId"')) and (row := _row(line)):
                 title = (row.update.summary if row.update is not None else row.summary) or title
-    return title.strip()
+    return title.strip() or _asked(head)
+
+
+def _asked(head: bytes) -> str:
+    """Return the first line of the first request, of a log whose session nobody has named."""
+    for line in head.split(b"\n", 50)[:50]:
+        row = _row(line) if b'"user"' in line else None
+        if row is not None and row.type == "user":
+            said = [piece.text for piece in pieces_of(listed(row.content), text_of(row.display))
+                    if piece.origin == "human"]  # fmt: skip
+            if said:
+                return said[0].split("\n")[0][:200]
+    return ""
 
 
 def _plain(value: bytes) -> str:

@@ -23,6 +23,11 @@ _PLAN: dict[str, PlanStatus] = {
     "blocked": "pending",
 }  # fmt: skip
 _EXIT = lazy_pattern(r"(?m)^Exit Code: (-?\d{1,10})[ \t\r]*$")
+_END = lazy_pattern(
+    r"(?:\nError: [^\n]*)?(?:\nExit Code: (?:(-?\d{1,10})|\(none\)))?(?:\nSignal: (?:\(none\)|([^\n]+)))?"
+    r"(?:\nBackground PIDs: [^\n]*)?(?:\nProcess Group PGID: [^\n]*)?\s*(?:</untrusted_context>\s*)?\Z"
+)
+_OUTPUT = lazy_pattern(r"(?:<untrusted_context>\s*)?Output: ")
 _HOOK = lazy_pattern(r"(?s)\s*<hook_context>.*?</hook_context>\s*")
 _TIMEOUT = ("Command was automatically cancelled because it exceeded the timeout", "Command timed out after")
 _REJECTED = lazy_pattern(
@@ -86,12 +91,22 @@ def ending(tool: str, status: str, text: str, *, error: bool) -> Ending:
     if ACTIONS.get(tool) == "run":
         if _BACKGROUND.search(bare):
             return Ending("running")
-        tail = _HOOK.sub("\n", text[-6000:])[-600:]
-        codes = _EXIT.findall(tail)
-        if codes:
-            code = int(codes[-1])
-            return Ending("failed" if code else "ok", code)
+        return _of_command(text, failed=error or status == "error")
     return Ending("failed" if error or status == "error" else "ok")
+
+
+def _of_command(text: str, *, failed: bool) -> Ending:
+    tail = _HOOK.sub("\n", text[-6000:])[-1000:]
+    end = _END.search(tail)
+    if end is not None and end[1]:
+        return Ending("failed" if int(end[1]) else "ok", int(end[1]))
+    if end is not None and end[2]:
+        return Ending("failed")
+    written = end is not None and end[0].strip()
+    if not written and (codes := _EXIT.findall(tail)):
+        return Ending("failed" if int(codes[-1]) else "ok", int(codes[-1]))
+    # What begins in this way has its exit code written below it whenever that is not 0.
+    return Ending("failed") if failed else Ending("ok", 0 if _OUTPUT.match(text) else None)
 
 
 def todos_of(arguments: dict[str, Any]) -> tuple[PlanItem, ...] | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from passdown.agents.log import BAD, HEAD, Log, ends_of, milliseconds, newest_first, safe_id
 from passdown.agents.qwen.reader import Reader
-from passdown.agents.qwen.records import RECORD, Record, payload_of
+from passdown.agents.qwen.records import RECORD, Record, payload_of, text_of
 from passdown.agents.qwen.tree import abandoned
 from passdown.io.jsonl import MAX_LINE, open_log
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
@@ -92,7 +92,13 @@ def _records(text: bytes) -> list[Record]:
 
 def _title(records: list[Record]) -> str:
     named = (payload_of(record).custom_title for record in reversed(records) if record.subtype == "custom_title")
-    return next((title.strip() for title in named if title), "")
+    asked = (
+        payload_of(record).display_text or text_of(record.message)
+        for record in records
+        if record.type == "user" and record.subtype is None and record.provenance in (None, "real_user")
+    )
+    titles = (title.strip().split("\n")[0][:200] for title in (*named, *asked) if title)
+    return next((title for title in titles if title), "")
 
 
 def _parent(records: list[Record]) -> tuple[str, Any]:
