@@ -21,7 +21,7 @@ from passdown.io.files import home_folder, lock, read_bounded, write_files
 Scope = Literal["user", "project"]
 Was = Literal["missing", "blank", "text"]
 
-SETTINGS_LIMIT = 4 << 20
+SETTINGS_LIMIT = 1 << 20
 
 
 class Change(Struct, frozen=True, kw_only=True):
