@@ -36,7 +36,7 @@ def _start(folder: Path, env: dict[str, str], payload: Path) -> dict[str, object
     make_large(root, FILES)
     (root / "pkg000/mod0/file_00000.py").write_text("changed = True\n")
     _write_session(Path(env["HOME"]), root)
-    subprocess.run([sys.executable, "-P", "-m", "passdown.hooks.drain", str(root)], env=env, check=True)
+    subprocess.run([sys.executable, "-P", "-E", "-m", "passdown.hooks.drain", str(root)], env=env, check=True)
     assert Path(ground.brief_path(str(root / ".git"), "main")).is_file()
     git = best(["git", "status", "--porcelain=v2"], 9, folder=root, env=env | {"GIT_OPTIONAL_LOCKS": "0"})
     costs = []

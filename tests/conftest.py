@@ -199,7 +199,7 @@ class HookedAgent:
 
     def drain(self, *words: str, **env: str) -> int:
         """Do the work after a hook here and now, and return the exit code."""
-        line = [sys.executable, "-P", "-m", "passdown.hooks.drain", str(self.root), *words]
+        line = [sys.executable, "-P", "-E", "-m", "passdown.hooks.drain", str(self.root), *words]
         return subprocess.run(line, env=self.env | env, capture_output=True, timeout=60, check=False).returncode
 
     def settle(self, drains: int = 1) -> None:

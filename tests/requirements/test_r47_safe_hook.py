@@ -96,7 +96,7 @@ def test_a_full_disk_leaves_the_packet_and_the_spool(worked: Any) -> None:
         "import resource, sys\nresource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))\n"
         "from passdown.hooks.drain import main\nsys.exit(main())"
     )
-    subprocess.run([sys.executable, "-P", "-c", code, str(worked.root)], env=worked.env, check=False, timeout=60)
+    subprocess.run([sys.executable, "-P", "-E", "-c", code, str(worked.root)], env=worked.env, check=False, timeout=60)
     assert "File too large" in worked.log()[-1]
     assert shelf(worked) == before
     assert worked.spooled() != []
@@ -192,3 +192,29 @@ def test_a_command_does_not_wait_for_ever_for_a_drain(worked: Any, passdown: Any
     worked.settle(2)  # the one that was started goes on by itself
     assert worked.spooled() == []
     assert len(worked.packets()) == 2
+
+
+def test_nothing_of_the_folder_it_runs_in_is_run(worked: Any, repository: Any) -> None:
+    trap = f"open({str(worked.home / 'TRAPPED')!r}, 'a').write(__name__)\n"
+    for name in ("passdown", "msgspec", "json", "greeting", "ground", "glance", "entry", "select", "sitecustomize"):
+        repository.write(f"{name}.py", trap)
+        repository.write(f"{name}/__init__.py", trap)
+    repository.write("trap.sh", f"#!/bin/sh\ntouch {worked.home / 'TRAPPED'}\n").chmod(0o755)
+    (repository.root / "git").symlink_to("trap.sh")
+    for setting in ("core.fsmonitor", "core.hooksPath", "diff.external", "core.pager"):
+        repository.git("config", setting, "./trap.sh")
+    env = {"PYTHONPATH": ".", "PATH": f".:{os.environ['PATH']}"}
+    line = [sys.executable, "-I", "-S", str(worked.entry), "claude_code"]
+    for event, session in (("end", B), ("start", C)):
+        payload = json.dumps({"session_id": session, "cwd": str(worked.root), "transcript_path": worked.path})
+        done = subprocess.run(
+            [*line, event],
+            input=payload.encode(),
+            env=worked.env | env,
+            cwd=worked.root,
+            capture_output=True,
+            check=True,
+        )
+    worked.settle(2)
+    assert b"test_1" in done.stdout
+    assert not (worked.home / "TRAPPED").exists()

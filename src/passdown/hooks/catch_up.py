@@ -23,7 +23,7 @@ def catch_up(folder: Path, bound: float = BOUND) -> bool:
     if place is None or not has_work(Path(place[0])):
         return True
     end = time.monotonic() + bound
-    child = spawn_apart([sys.executable, "-P", "-m", "passdown.hooks.drain", place[0]])
+    child = spawn_apart([sys.executable, "-P", "-E", "-m", "passdown.hooks.drain", place[0]])
     while time.monotonic() < end:
         if os.waitpid(child, os.WNOHANG)[0]:
             return True

@@ -264,7 +264,7 @@ def is_due(state: str, record: dict[str, str], seconds: float) -> bool:
 
 def start_drain(folder: str) -> None:
     """Start the work that the agent does not wait for, in a session of its own, which outlives the hook."""
-    spawn_apart([sys.executable, "-P", "-m", "passdown.hooks.drain", folder])
+    spawn_apart([sys.executable, "-P", "-E", "-m", "passdown.hooks.drain", folder])
 
 
 def spawn_apart(argv: list[str]) -> int:

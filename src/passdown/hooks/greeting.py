@@ -186,7 +186,7 @@ class _Start:
     def _catch_up(self) -> bool:
         """Have the brief prepared anew and wait for it as long as there is time; it goes on by itself afterwards."""
         self.way = "caught up"
-        argv = [sys.executable, "-P", "-m", "passdown.hooks.start", self.root]
+        argv = [sys.executable, "-P", "-E", "-m", "passdown.hooks.start", self.root]
         if self.session and self.record.get("source") != "compact":  # after a compaction its own work is what is told
             argv.append(self.session)
         child = entry.spawn_apart(argv)
