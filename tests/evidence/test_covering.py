@@ -48,3 +48,13 @@ def test_a_test_that_was_not_found_ran_nothing(log) -> None:
     log.run("npm test", 0, "3 passing")
     evidence = log.evidence()
     assert (evidence.tests.state, evidence.tests.commands) == ("green", ("npm test",))
+
+
+@pytest.mark.parametrize(("code", "colour"), [(0, "green"), (1, "red")])
+def test_a_runner_that_is_not_installed_ran_nothing_either(code: int, colour: str, log) -> None:
+    log.run("python3 -m pytest -q", 1, "/usr/bin/python3: No module named pytest")
+    alone = log.evidence().tests
+    log.run("pytest -q", code, "1 failed, 1 passed in 0.1s" if code else "2 passed in 0.1s")
+    evidence = log.evidence()
+    assert (alone.state, alone.commands) == ("error", ("python3 -m pytest -q",))
+    assert (evidence.tests.state, evidence.tests.commands) == (colour, ("pytest -q",))

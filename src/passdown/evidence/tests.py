@@ -22,6 +22,7 @@ MAX_UNREAD = 2_000_000
 """Characters of output that wait to be read, of all test commands together."""
 Colour = Literal["green", "red", "error"]
 
+_NO_RUNNER = lazy_pattern(r"\bNo module named '?(?:pytest|unittest|nose2?|tox)'?\s*$")
 _PROSE_WORD = lazy_pattern(r"[A-Za-z][a-z']*[.,;]?")
 _HARMLESS_CHANGE = lazy_pattern(
     r"(?i)(?:^|/)(?:docs?|outputs|\.ai|\.passdown)/|\.(?:md|mdx|rst|txt|adoc)$"
@@ -228,7 +229,8 @@ def _colour(run: CommandRun, report: Report, *, masking: bool) -> Colour | None:
         if report.failed:
             return "red" if masking else "green"
         return "green" if report.ran is not None or not masking else None
-    if run.exit in {126, 127} or report.broken or (run.exit in {2, 3, 4, 5} and program_of(run.tokens) == "pytest"):
+    broken = report.broken or _NO_RUNNER.search(run.error_line) is not None
+    if run.exit in {126, 127} or broken or (run.exit in {2, 3, 4, 5} and program_of(run.tokens) == "pytest"):
         return "error"
     return "red"
 
@@ -236,7 +238,7 @@ def _colour(run: CommandRun, report: Report, *, masking: bool) -> Colour | None:
 def _standing(seen: list[Seen]) -> list[Seen]:
     """Return the last run and every earlier failure that no later, equally wide run has made good.
 
-    A command that was not found ran no test: any later green run is worth more.
+    A command or test runner that was not found ran no test: any later run that did is worth more.
     """
     if not seen:
         return []
@@ -244,8 +246,13 @@ def _standing(seen: list[Seen]) -> list[Seen]:
     ordered = sorted(seen, key=lambda item: (_at(item) if mixed else 0, item.clock))
     kept = [ordered[-1]]
     for index, item in enumerate(ordered[:-1]):
-        later = [other for other in ordered[index + 1 :] if other.colour == "green"]
-        started = item.run.exit not in {126, 127}
-        if item.colour != "green" and not any(covers(other.run, item.run) or not started for other in later):
+        later = ordered[index + 1 :]
+        if not _started(item) and any(map(_started, later)):
+            continue
+        if item.colour != "green" and not any(o.colour == "green" and covers(o.run, item.run) for o in later):
             kept.append(item)
     return kept
+
+
+def _started(seen: Seen) -> bool:
+    return seen.run.exit not in {126, 127} and not _NO_RUNNER.search(seen.run.error_line)
