@@ -49,6 +49,8 @@ class Words:
         self._tentative: tuple[str, AssistantMessage, Source] | None = None
         self._about_own = False
         self._stopped = False
+        self._working = False
+        self.cut_off = False
 
     def _omit(self, name: str, count: int = 1) -> None:
         if count > 0:
@@ -64,6 +66,7 @@ class Words:
                 self._omit("directives_queued")
             return False
         self._close_turn()
+        self._working = False
         if not event.active:
             self._omit("directives_rewound")
             return False
@@ -101,6 +104,7 @@ class Words:
             self._tentative = None
         else:
             self._settle()
+            self._working = True
         self._about_own = own
 
     def _settle(self) -> None:
@@ -119,7 +123,9 @@ class Words:
             self._statements.append(Statement(text=kept, by="agent", at=event.at, cut=cut, source=source))
 
     def end_session(self) -> None:
-        """Take note that a session's log ends here."""
+        """Take note that a session's log ends here; `cut_off` says that the agent had not closed its turn."""
+        self.cut_off = self._working and self._tentative is None and not self._about_own
+        self._working = False
         self._close_turn()
 
     def compaction(self, event: Compaction, source: Source) -> None:

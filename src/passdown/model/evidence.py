@@ -305,6 +305,7 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `roots` are the absolute folders that all mean this repository: its own and those its sessions worked in.
     Lists are in file order unless their record says otherwise; `omitted` counts what a cap left out, by field.
+    `cut_off`: the newest session's log ends in the middle of the agent's turn, as after a crash.
     `since` is the moment from which sessions counted, `as_of` the newest evidence time (milliseconds), never the clock.
     """
 
@@ -320,6 +321,7 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     plan: PlanFact | None = None
     statements: tuple[Statement, ...] = ()
     last_step: Statement | None = None
+    cut_off: bool = False
     harness_summaries: tuple[Statement, ...] = ()
     rejections: tuple[Rejection, ...] = ()
     touches: tuple[FileTouch, ...] = ()

@@ -135,6 +135,8 @@ def _requested(context: Context, request: Directive, *, waiting: bool) -> NextAc
     if not changed or is_answered_question(context.evidence, request):
         text = f"Ask the human what is next; the agent's turn is closed after {words}"
         return _action(text, "derived:last_request", kind="review")
+    if context.evidence.cut_off:
+        return _action(f"Go on with {words}; the session ended in the middle of it", "derived:last_request")
     about = last_substance(context) or request
     text = f"Review the diff against the last request: “{_one(context, about.text, 220)}”"
     return _action(text, "derived:last_request", kind="review")
