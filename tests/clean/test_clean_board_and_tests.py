@@ -240,8 +240,8 @@ def test_red_blocks_until_it_is_named(
     found = [f for f in findings(repository.root) if f.code == "tests.red_unnamed"]
     assert [f.severity for f in found] == ["block"]
     assert "test_burst" in found[0].detail
-    assert found[0].fix == "passdown check --name-failures"
-    done = passdown(*found[0].fix.split()[1:], "--json", folder=repository.root)
+    assert found[0].fix == "passdown wrap --name-failures"
+    done = passdown("check", "--name-failures", "--json", folder=repository.root)
     assert json.loads(done.stdout)["blocking"] == []
     state = judge(repository.root, name_failures=True)
     assert ("tests.red_named", "warn") in codes([f for check in state.checks for f in check.findings])

@@ -54,8 +54,8 @@ def _red(situation: Situation, command: str) -> Finding:
     what = listed(failing) if failing else situation.evidence.tests.error_line or command
     if unnamed := _unnamed(situation):
         return Finding(
-            code="tests.red_unnamed", severity="block", fix="passdown check --name-failures",
-            detail=f"tests fail, and nobody named {listed(unnamed)}: {what}" if failing else f"tests fail: {what}",
+            code="tests.red_unnamed", severity="block", fix="passdown wrap --name-failures",
+            detail=f"tests fail, and nobody named them: {listed(unnamed)}" if failing else f"tests fail: {what}",
         )  # fmt: skip
     detail = f"tests fail, and are named: {what}"
     return Finding(code="tests.red_named", severity="warn", detail=detail, fix=recorded(command))
