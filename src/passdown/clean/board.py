@@ -105,7 +105,8 @@ def _next(situation: Situation, items: dict[str, Task]) -> Iterator[Finding]:
         if task.status == "done" and _TELLING.fullmatch(task.id) and _names(said, task.id):
             yield Finding(
                 code="board.next_is_done", severity="block", where=task.source,
-                detail=f"the next step names {task.id}, which is done", fix="name the next open task",
+                detail=f"the next step names {task.id}, which is done",
+                fix='name the next open task: passdown wrap --next "<one concrete step>"',
             )  # fmt: skip
 
 

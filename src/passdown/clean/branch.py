@@ -126,15 +126,14 @@ def _pushed(situation: Situation) -> Iterator[Finding]:
         detail = f"{branch} and {repository.upstream} have diverged: {ahead} here, {behind} there"
         yield Finding(code="branch.diverged", severity="warn", detail=detail, where=branch, fix="git pull --rebase")
     elif behind:
-        detail = f"{branch} is {behind} commits behind {repository.upstream}"
+        detail = f"{branch} is {behind} commit{'' if behind == 1 else 's'} behind {repository.upstream}"
         yield Finding(code="branch.behind", severity="warn", detail=detail, where=branch, fix="git pull --ff-only")
     if repository.unpushed or (situation.severe and repository.unpushed is None):
         level = "block" if situation.severe else "warn"
         where = shlex.quote(_remote(situation))
         push = f"git push -q -u {where} {shlex.quote(branch)}" if branch else f"git push {where} HEAD"
-        detail = (
-            f"{repository.unpushed} commits are on no remote" if repository.remotes else "there is no remote at all"
-        )
+        commits = "1 commit is" if repository.unpushed == 1 else f"{repository.unpushed} commits are"
+        detail = f"{commits} on no remote" if repository.remotes else "there is no remote at all"
         yield Finding(
             code="branch.unpushed", severity="block" if level == "block" else "warn", detail=detail, where=branch,
             fix=push if repository.remotes else "git remote add origin <address>",
