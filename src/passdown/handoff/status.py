@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from passdown.config import Config, load_config
 from passdown.errors import FormatError, GitError, NoEvidenceError, UnsafeError
+from passdown.handoff.unwrapped import branches_with_packets, first_step
 from passdown.io.files import read_bounded
 from passdown.io.git import try_git
 from passdown.model.evidence import RepositoryFacts
@@ -184,16 +185,17 @@ class _Look:
         packet = self._packet(newest, glance, tree) if newest is not None and glance is not None else None
         sessions, more = self._sessions(glance)
         taken = self._taken(tree.branch, newest)
+        waiting = () if active else branches_with_packets(self.layout.root, self.config.output)
         return Status(
             repository=one_line(self.layout.root.name, 80),
             tree=tree,
             packet=packet,
             heads=tuple(stored.packet_id for stored in active) if len(active) > 1 else (),
-            other_branches=_elsewhere(packets, active),
+            other_branches=tuple(dict.fromkeys((*_elsewhere(packets, active), *waiting))),
             newer_sessions=tuple(sessions),
             more_sessions=more,
             last_takeover=taken,
-            next=_several(active) or choose(tree, packet, sessions, taken, more=more),
+            next=_several(active) or choose(tree, packet, sessions, taken, more=more, waiting=waiting),
             findings=(*store.findings, *_unreadable(newest, glance)),
         )
 
@@ -353,17 +355,21 @@ def choose(
     taken: LastTakeover | None,
     *,
     more: bool = False,
+    waiting: tuple[str, ...] = (),
 ) -> Todo:
-    """Return the one thing to do next, from what is known at a glance; `more` says that older logs were not seen."""
+    """Return the one thing to do next, from what is known at a glance.
+
+    `more` says that older logs were not seen; `waiting` are branches with a packet that this one lacks.
+    """
     if tree.operation:
         return Todo(command="git status", why=f"a {tree.operation} is under way; finish it before handing over")
     ended = [session for session in sessions if not session.live]
     if packet is None:
-        if sessions:
-            return Todo(command="passdown wrap", why="agents worked here, and there is no packet of it yet")
-        if more:
-            return Todo(command="passdown take", why="no packet, and none of the newest logs is of this repository")
-        return Todo(command="passdown take", why="no packet and no session: take reports what git and the board say")
+        dirty = tree.changed + tree.untracked
+        command, why = first_step(
+            dirty=dirty, ahead=tree.ahead or 0, sessions=bool(sessions), more=more, waiting=waiting
+        )  # fmt: skip
+        return Todo(command=command, why=why)
     if packet.fit == "rewritten":
         return Todo(command="passdown wrap", why="the packet's commit is not in the history any more")
     current = taken is not None and taken.current

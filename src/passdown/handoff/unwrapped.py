@@ -1,0 +1,45 @@
+"""A branch without a packet: what to do there, and on which other branch a packet waits that is not checked out."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from passdown.errors import GitError
+from passdown.io.git import try_git
+from passdown.redact.neutralise import one_line
+
+_SINCE, _SECONDS = "90.days", 2.0
+"""How far back, and for how long, other branches are looked through: this is a glance."""
+
+
+def branches_with_packets(root: Path, output: str) -> tuple[str, ...]:
+    """Return branches, here and at remotes, with a packet that HEAD's history lacks: the newest three."""
+    wanted = f":(top,glob){output}/*/handoff.json"
+    span = ("--branches", "--remotes", "--not", "HEAD", "--max-count=30", f"--since={_SINCE}", "--diff-filter=AM")
+    order = ("log", "--source", "--format=%S", *span, "--", wanted)
+    try:
+        code, listed, _ = try_git(root, *order, timeout=_SECONDS)
+    except GitError:  # too long a history for a glance
+        return ()
+    names = listed.decode("utf-8", "replace").splitlines() if code == 0 else []
+    short = [name.removeprefix("refs/heads/").removeprefix("refs/remotes/") for name in names]
+    return tuple(dict.fromkeys(one_line(name, 120) for name in short if name and not name.endswith("/HEAD")))[:3]
+
+
+def first_step(*, dirty: int, ahead: int, sessions: bool, more: bool, waiting: tuple[str, ...]) -> tuple[str, str]:
+    """Return the command and the reason for a branch on which nobody wrapped yet."""
+    if sessions:
+        return "passdown wrap", "agents worked here, and there is no packet of it yet; passdown take goes on from it"
+    if dirty:
+        files = "1 file is" if dirty == 1 else f"{dirty} files are"
+        return "passdown check", f"no packet yet, and {files} not committed; then passdown wrap hands it over"
+    if ahead:
+        commits = "1 commit is" if ahead == 1 else f"{ahead} commits are"
+        return "passdown wrap", f"no packet yet, and {commits} new here"
+    if waiting:
+        branch = waiting[0].partition("/")[2] if waiting[0].startswith("origin/") else waiting[0]
+        return f"git switch {shlex.quote(branch)}", "a packet waits on that branch; then passdown take"
+    if more:
+        return "passdown take", "no packet, and none of the newest logs is of this repository"
+    return "passdown take", "no packet and no session: take reports what git and the board say"
