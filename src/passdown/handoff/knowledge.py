@@ -41,11 +41,14 @@ def packet_losses(root: Path, config: Config, store: Store, clone: Path, fix: st
     `fix` is the command that writes a packet anew and commits it.
     """
     packets = list(store.packets)
+    branch = try_git(root, "symbolic-ref", "--quiet", "--short", "HEAD")[1].decode("utf-8", "replace").strip()
     for stored in packets:
         driving = stored in active_packets(packets, stored.head.git.branch)
         name = f"packet {stored.packet_id[:12]} ({one_line(stored.head.git.branch or 'detached HEAD', 80)})"
         if stored.shelf == "local":
-            yield from _local(name, fix, driving=driving)
+            there = stored.head.git.branch or ""
+            switch = f"git switch {shlex.quote(there)} && " if there and there != branch else ""
+            yield from _local(name, switch + fix, driving=driving)
         else:
             yield from _uncommitted(root, clone, stored, name, driving=driving)
     if config.mirror:
