@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from passdown.cli.output import print_findings, print_json
+from passdown.cli.output import print_findings, print_json, say_commit
 
 
 @click.command()
@@ -30,5 +30,6 @@ def archive(folder: str, packets: tuple[str, ...], all_superseded: bool, undo: b
         return
     for line in done.lines():
         click.echo(line)
+    say_commit(done.changed, "Take packets back" if undo else "Put packets aside")
     if not done.packets and not done.already:
         click.echo("nothing to archive: no packet is superseded", err=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from passdown.cli.output import at_terminal, print_findings, print_json
+from passdown.cli.output import at_terminal, print_findings, print_json, terminal_width
 from passdown.model.clean import CleanState
 from passdown.model.finding import SEVERITY_ORDER, Finding
 from passdown.redact.neutralise import one_line
@@ -84,7 +84,7 @@ def check(
     if as_json:
         print_json(done.state)
     else:
-        for line in table(done.state):
+        for line in table(done.state, terminal_width("stdout")):
             click.echo(line)
         if done.root is not None and done.root != Path(folder).resolve() and not done.state.clean:
             click.echo(f"Run the commands in {shlex.quote(str(done.root))}.", err=True)
@@ -107,17 +107,26 @@ def _say_what_was_done(done: Checked) -> None:
         _announce(f"{item.path}: {item.id} was {item.was}, is done now")
 
 
-def table(state: CleanState) -> Iterator[str]:
-    """Yield the result as a person reads it: a headline, and one aligned row a finding: severity, code, place, mend."""
+def table(state: CleanState, width: int = 0) -> Iterator[str]:
+    """Yield the result as a person reads it: a headline, and one aligned row a finding: severity, code, place, mend.
+
+    Where a row would not fit into `width` columns, what mends it stands on a line of its own.
+    """
     found = sorted(
         (f for check in state.checks for f in check.findings if f.severity != "info"),
-        key=lambda f: (f.code not in state.blocking, SEVERITY_ORDER[f.severity]),
+        key=lambda f: (f.code not in state.blocking, SEVERITY_ORDER[f.severity], f.code == "branch.unpushed"),
     )
     yield _headline(state, found)
     rows = [(_severity(f, state), f.code, _place(f), one_line(f.fix, 400)) for f in found]
     code, place = (max((len(row[at]) for row in rows), default=0) for at in (1, 2))
+    place = min(place, 72)
+    left = 13 + code + place
+    stacked = 0 < width < left + 2 + max((len(row[3]) for row in rows), default=0)
     for severity, name, where, fix in rows:
-        yield f"  {severity:7}  {name:{code}}  {where:{min(place, 72)}}  {fix}".rstrip()
+        line = f"  {severity:7}  {name:{code}}  {where:{place}}"
+        yield line.rstrip() if stacked else f"{line}  {fix}".rstrip()
+        if stacked and fix:
+            yield f"           → {fix}"
     for override in state.overrides:
         yield f"  allowed  {override.code}  ({one_line(override.reason, 200)}; {override.by})"
     if waivers := state.counts.get("waivers", 0):

@@ -21,9 +21,12 @@ def init(folder: str, agents_md: bool, dry_run: bool) -> None:
     planned = plan_init(Path(folder), agents_md=agents_md)
     if not planned:
         click.echo("nothing to do: everything is there", err=True)
+    if not dry_run:
+        write_init(planned)
     for change in planned:
         click.echo(change.path)
         if dry_run:
             click.echo(change.data.decode())
-    if not dry_run:
-        write_init(planned)
+    if planned and not dry_run:
+        names = " ".join(change.path for change in planned)
+        click.echo(f"commit it, so that every clone has it: git add -- {names} && git commit -- {names}", err=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from passdown.cli.output import print_findings, print_json, print_table
+from passdown.cli.output import at_terminal, print_findings, print_json, print_table
 
 HEADER = ("at", "what", "packet", "branch", "state", "held", "by", "came of it", "after")
 
@@ -30,20 +30,35 @@ def log(folder: str, limit: int, as_json: bool) -> None:
         print_json({"schema_version": 1, "entries": shown, "left_out": left})
         return
 
+    now = _now() if at_terminal("stdout") else 0
+
     def row(entry: LogEntry) -> tuple[str, ...]:
         held = f"{entry.held}/{entry.checked}" if entry.what == "takeover" else "-"
         yes = "+ack" if entry.acknowledged else ""
         return (
-            entry.at or "-", entry.what, entry.packet_id[:12], entry.branch or "-", entry.state + yes, held,
+            _when(entry.at, now), entry.what, entry.packet_id[:12], entry.branch or "-", entry.state + yes, held,
             entry.by or "-", entry.came_of or ("nothing" if entry.what == "takeover" else "-"),
             _lasted(entry.next_after_s),
         )  # fmt: skip
 
-    print_table(HEADER, [row(entry) for entry in shown])
+    print_table(("age", *HEADER[1:]) if now else HEADER, [row(entry) for entry in shown])
     if left:
         click.echo(f"{left} older left out; --limit shows more", err=True)
     if not shown:
         click.echo("no packet and no takeover yet; `passdown wrap` writes the first packet", err=True)
+
+
+def _now() -> int:
+    import time
+
+    return time.time_ns() // 1_000_000
+
+
+def _when(moment: str, now: int) -> str:
+    from passdown.cli.output import age
+    from passdown.model.moment import to_milliseconds
+
+    return age(to_milliseconds(moment), now) if now else moment or "-"
 
 
 def _lasted(seconds: int | None) -> str:

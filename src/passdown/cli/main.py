@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from importlib import import_module
 from typing import Any
@@ -66,6 +67,10 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 """Name → where it lives, the group `--help` lists it in, and its line there."""
 
 
+_AS_OPTIONS = ("help", "version")
+"""Words that other tools have as commands, and this one as options."""
+
+
 class LazyGroup(click.Group):
     """A group that imports a command's module only when the command is called or asked for help."""
 
@@ -102,6 +107,9 @@ class LazyGroup(click.Group):
 
             near = difflib.get_close_matches(args[0], COMMANDS, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
+            if args[0] in _AS_OPTIONS:
+                of = f"{args[1]} " if args[0] == "help" and args[1:2] and args[1] in COMMANDS else ""
+                hint = f" Did you mean 'passdown {of}--{args[0]}'?"
             ctx.fail(f"No such command {args[0]!r}.{hint}")
         return super().resolve_command(ctx, args)
 
@@ -142,5 +150,8 @@ def run(arguments: list[str] | None = None) -> None:
     except OSError as error:  # a full disk, a folder that may not be written
         where = f"{error.filename}: " if error.filename else ""
         click.echo(f"passdown: {where}{error.strerror or error}", err=True)
+        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            hint = "`passdown status`, `check`, `show`, `doctor` and `take --no-receipt` only read."
+            click.echo(f"  This place cannot be written to. {hint}", err=True)
         sys.exit(1)
     sys.exit(result if isinstance(result, int) else 0)

@@ -269,6 +269,8 @@ def list_(folder: str, kind: str, withdrawn: bool, as_json: bool) -> None:
         for i in found.items
     ]
     print_table(("ID", "KIND", "STATE", "BY", "TEXT"), rows)
+    if not rows:
+        click.echo("no notes here; `passdown note --help` says how to leave one", err=True)
 
 
 @note.command()

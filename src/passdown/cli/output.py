@@ -45,21 +45,47 @@ def catch_up_first(folder: str) -> None:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows under a header: a rich table on a terminal, tab-separated columns in a pipe."""
+    """Print rows under a header: a table on a terminal, tab-separated columns in a pipe; nothing without a row.
+
+    Only the last column is cut where the terminal is narrow: an id that is cut is of no use.
+    """
     if not at_terminal("stdout"):
         for row in rows:
             click.echo("\t".join(row))
         return
+    if not rows:
+        return
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in header:
-        table.add_column(name, overflow="ellipsis", no_wrap=True)
+    *widths, last = (max(map(cell_len, column)) for column in zip(header, *rows, strict=True))
+    before = sum(widths) + 2 * len(widths)
+    widths.append(min(last, max(terminal_width("stdout") - before, 12)))
+    for name, width in zip(header, widths, strict=True):
+        table.add_column(name, overflow="ellipsis", no_wrap=True, width=width)
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    Console().print(table)
+        table.add_row(*(Text(cell, overflow="ellipsis", no_wrap=True) for cell in row))
+    Console(width=before + widths[-1]).print(table)
+
+
+def say_commit(changed: Sequence[str], what: str) -> None:
+    """Say on standard error how changed packet files reach the other clones; nothing when none lies in the project."""
+    from passdown.handoff.commit import commit_command
+
+    if command := commit_command(changed, what):
+        click.echo(f"commit it, so that every clone sees it: {command}", err=True)
+
+
+def terminal_width(stream: str) -> int:
+    """Return how many columns the terminal at a standard stream has, 0 where there is none."""
+    if not at_terminal(stream):
+        return 0
+    import shutil
+
+    return shutil.get_terminal_size().columns
 
 
 def follow(items: Sequence[T], label: str) -> Iterator[T]:

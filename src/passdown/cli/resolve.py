@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from passdown.cli.output import print_findings, print_json
+from passdown.cli.output import print_findings, print_json, say_commit
 
 if TYPE_CHECKING:
     from passdown.handoff.resolve import Side
@@ -39,6 +39,7 @@ def resolve(folder: str, keep: str, topic: str, as_json: bool) -> int:
         for path in done.changed:
             click.echo(path)
         click.echo(f"packet {done.packet_id[:12]} goes on: it says what {done.kept[:12]} says", err=True)
+        say_commit(done.changed, "Settle which packet goes on")
     else:
         for sides in done.conflicts:
             for side in sides:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from passdown.cli.output import print_findings, print_json
+from passdown.cli.output import print_findings, print_json, say_commit
 
 
 @click.command()
@@ -30,3 +30,4 @@ def restore(folder: str, packet: str, as_json: bool) -> None:
     for path in done.changed:
         click.echo(path)
     click.echo(done.headline(), err=True)
+    say_commit(done.changed, "Make an old packet the active one")

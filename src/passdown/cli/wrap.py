@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from passdown.cli.output import at_terminal, catch_up_first, print_findings, print_json
+from passdown.cli.output import at_terminal, catch_up_first, print_findings, print_json, terminal_width
 
 if TYPE_CHECKING:
     from passdown.clean.options import CleanOptions
@@ -84,6 +84,8 @@ def wrap(
     for path in wrapped.paths:
         click.echo(path)
     click.echo(wrapped.headline(), err=True)
+    if hint := wrapped.hint():
+        click.echo(hint, err=True)
     return 0
 
 
@@ -101,7 +103,7 @@ def _print_blocked(error: BlockedError, *, as_json: bool) -> None:
     if as_json:
         print_json({"schema_version": 1, "refused": list(error.state.blocking), "clean_state": error.state})
     else:
-        for line in table(error.state):
+        for line in table(error.state, terminal_width("stderr")):
             click.echo(line, err=True)
     click.echo(f"passdown: {error}", err=True)
 

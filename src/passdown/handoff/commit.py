@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
+from passdown.clean.mend import quote_path
 from passdown.errors import ConflictError, UsageError
 from passdown.handoff.shelves import Place, place_of, writing
 from passdown.io.git import run_git, try_git
@@ -29,6 +31,23 @@ class Committed(Struct, frozen=True, kw_only=True):
 def is_ignored(place: Place, path: Path) -> bool:
     """Say whether git ignores a file of the project shelf, so that it does not travel."""
     return try_git(place.root, "check-ignore", "--quiet", "--", place.name(path))[0] == 0
+
+
+def is_uncommitted(place: Place, names: Sequence[str]) -> bool:
+    """Say whether files of the project differ from what is committed, and git would take them."""
+    code, output, _ = try_git(place.root, "--literal-pathspecs", "status", "--porcelain", "-z", "--", *names)
+    return code == 0 and bool(output)
+
+
+def commit_command(changed: Sequence[str], what: str) -> str:
+    """Return the command that commits changed packet files of the project; empty when none of them lies there."""
+    parts = [Path(name) for name in changed]
+    inside = [path for path in parts if not path.is_absolute() and path.parts[0] not in ("..", ".git")]
+    folders = sorted({path.parent.as_posix() for path in inside if path.name in NAMES or path.suffix == ".json"})
+    if not folders:
+        return ""
+    quoted = " ".join(map(quote_path, folders))
+    return f"git add -f -- {quoted} && git commit -q -m {shlex.quote(what)} -- {quoted}"
 
 
 def commit_packet(folder: Path, packet: Packet) -> Committed:

@@ -33,7 +33,8 @@ def find_stored(packets: Sequence[StoredPacket], branch: str | None, name: str) 
     if len(chosen) == 1:
         return chosen[0]
     what = "names several packets" if chosen else "names no packet"
-    raise UsageError(f"{one_line(name, 80)!r} {what}", next_step=f"Here are: {_listed(chosen or packets)}.")
+    short = " An id's beginning needs 4 digits." if 0 < len(name) < 4 else ""
+    raise UsageError(f"{one_line(name, 80)!r} {what}", next_step=f"Here are: {_listed(chosen or packets)}.{short}")
 
 
 def only_head(packets: Sequence[StoredPacket], branch: str | None) -> StoredPacket:

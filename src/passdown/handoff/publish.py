@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from passdown.errors import ConflictError
-from passdown.handoff.commit import is_ignored
+from passdown.handoff.commit import is_ignored, is_uncommitted
 from passdown.handoff.draft import Draft
 from passdown.handoff.gather import Gathered, previous_packet
 from passdown.handoff.named import several_active
@@ -34,6 +34,15 @@ class Wrapped(Struct, frozen=True, kw_only=True):
     shelf: ShelfName = "project"
     findings: tuple[Finding, ...] = ()
     commit: str = ""
+    uncommitted: bool = False
+
+    def hint(self) -> str:
+        """Return what to do so that the packet reaches another clone; empty where there is nothing to say."""
+        if self.commit:
+            return f"committed as {self.commit[:12]}; `git push` takes it to the others"
+        if self.shelf == "local":
+            return "it stays on this device; `passdown wrap` puts it into the project"
+        return "it is not committed yet; `passdown wrap --commit` commits it and nothing else" * self.uncommitted
 
     def headline(self) -> str:
         """Return one line for the person who wrapped."""
@@ -87,6 +96,7 @@ def publish(drafted: Draft, *, local: bool = False) -> Wrapped:
         paths=(*names, *((place.config.mirror,) if mirrored else ())),
         changed=tuple(place.name(path) for path in shelved.changed),
         findings=(*drafted.findings, *_warnings(place, store, shelved.packet)),
+        uncommitted=shelved.packet.shelf == "project" and is_uncommitted(place, names),
     )
 
 

@@ -27,7 +27,7 @@ def list_sessions(folder: Path, *, agent: str = "", everywhere: bool = False) ->
 
 
 def find_session(name: str, *, agent: str = "") -> SessionRef:
-    """Return a session by file, id, or an id's unique beginning of at least 6 characters.
+    """Return a session by file, id, or an id's unique beginning of at least 4 characters.
 
     Raises `UsageError` when none or several answer to it.
     """
@@ -35,10 +35,13 @@ def find_session(name: str, *, agent: str = "") -> SessionRef:
         return refer_to(name, agent=agent)
     refs = all_sessions(agents={agent_called(agent).id} if agent else None).refs
     exact = [ref for ref in refs if ref.session_id == name]
-    found = exact or [ref for ref in refs if len(name) >= 6 and ref.session_id.startswith(name)]
+    found = exact or [ref for ref in refs if len(name) >= 4 and ref.session_id.startswith(name)]
     if len(found) != 1:
         what = "several sessions begin with" if found else "no session is called"
-        raise UsageError(f"{what} {one_line(name, 80)!r}", next_step="`passdown sessions --all` lists them.")
+        raise UsageError(
+            f"{what} {one_line(name, 80)!r}",
+            next_step="`passdown sessions --all` lists them; 4 characters or more of an id are enough.",
+        )
     return found[0]
 
 

@@ -1,0 +1,140 @@
+"""What a new user meets: tables that can be read, messages that say what to do next."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def at_a_terminal(folder: Path, columns: int, *words: str) -> str:
+    """Run passdown at a terminal of so many columns, and return what it shows there, without its colours."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "passdown", *words], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs,
+        env=os.environ | {"COLUMNS": str(columns), "TERM": "xterm"},
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        shown = b""
+        try:
+            while block := os.read(ours, 65_536):
+                shown += block
+        except OSError:  # the terminal closes with the process
+            pass
+        process.wait()
+    os.close(ours)
+    return re.sub(r"\x1b\[[0-9;]*m", "", shown.decode().replace("\r\n", "\n"))
+
+
+@pytest.fixture
+def worked(repository: Any, passdown: Any) -> Any:
+    """A repository with a note and a packet."""
+    passdown("note", "decision", "Keep cents as whole numbers", "--why", "no rounding anywhere", folder=repository.root)
+    passdown("wrap", "--interim", "--next", "Write tests/test_ship.py", folder=repository.root)
+    return repository
+
+
+def test_a_narrow_terminal_cuts_no_id(worked: Any, passdown: Any) -> None:
+    entries = json.loads(passdown("log", "--json", folder=worked.root).stdout)["entries"]
+    notes = json.loads(passdown("note", "list", "--json", folder=worked.root).stdout)["notes"]
+    log = at_a_terminal(worked.root, 50, "log")
+    assert entries[0]["packet_id"][:12] in log
+    assert log.splitlines()[0].split()[:3] == ["age", "what", "packet"]
+    listed = at_a_terminal(worked.root, 50, "note", "list").splitlines()
+    assert notes[0]["id"] in listed[1]
+    assert listed[1].endswith("…")
+    assert len(listed[1]) <= 50
+
+
+def test_an_empty_list_says_so_without_a_header(repository: Any, passdown: Any) -> None:
+    for words, says in ((("note", "list"), "no notes here"), (("sessions",), "no sessions"), (("log",), "no packet")):
+        assert at_a_terminal(repository.root, 80, *words).startswith(says)
+        done = passdown(*words, folder=repository.root)
+        assert (done.returncode, done.stdout) == (0, b"")
+        assert done.stderr.decode().startswith(says)
+
+
+def test_check_puts_the_command_on_a_line_of_its_own_where_it_would_not_fit(repository: Any, passdown: Any) -> None:
+    repository.write("src/limits.py", "LIMIT = 1\n")
+    narrow = at_a_terminal(repository.root, 80, "check").splitlines()
+    at = next(index for index, line in enumerate(narrow) if "tree.untracked" in line)
+    assert narrow[at + 1].startswith("           → git add -- src/limits.py && git commit")
+    wide = at_a_terminal(repository.root, 300, "check")
+    assert "→" not in wide
+    assert wide.replace("\n", "") == passdown("check", folder=repository.root).stdout.decode().replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("help",), "Did you mean 'passdown --help'?"),
+        (("help", "wrap"), "Did you mean 'passdown wrap --help'?"),
+        (("version",), "Did you mean 'passdown --version'?"),
+        (("take", "ab"), "4 digits"),
+        (("sessions", "show", "ab"), "4 characters"),
+        (("wrap", "--next", "Check src/a.py", "--interim"), "passdown wrap --commit"),
+        (("init",), "git add -- passdown.toml"),
+    ],
+    ids=" ".join,
+)
+def test_messages_say_what_to_do(words: tuple[str, ...], says: str, worked: Any, passdown: Any) -> None:
+    assert says in passdown(*words, folder=worked.root).stderr.decode()
+
+
+def test_a_session_is_shown_by_four_characters(repository: Any, passdown: Any, claude_session: Any) -> None:
+    claude_session(repository.root, "abcd1234-0000-4000-8000-000000000001").human("Do it.")
+    done = passdown("sessions", "show", "abcd", "--json", folder=repository.root)
+    assert json.loads(done.stdout)["session_id"].startswith("abcd1234")
+
+
+def test_wrap_says_how_the_packet_travels(worked: Any, passdown: Any) -> None:
+    worked.git("config", "user.name", "Dev")
+    worked.git("config", "user.email", "dev@example.com")
+    done = passdown("wrap", "--interim", "--next", "Write tests/test_ship.py", "--commit", folder=worked.root)
+    head = worked.git("rev-parse", "HEAD")
+    assert f"committed as {head[:12]}; `git push`" in done.stderr.decode()
+    again = passdown("wrap", "--interim", "--next", "Write tests/test_ship.py", folder=worked.root).stderr.decode()
+    assert "commit" not in again
+    worked.git("switch", "-q", "-c", "side")
+    worked.write("a.py", "A = 1\n")
+    local = passdown("wrap", "--interim", "--local", "--next", "Check a.py", folder=worked.root).stderr.decode()
+    assert "stays on this device" in local
+
+
+def test_what_archive_and_restore_changed_is_committed_by_the_command_they_print(worked: Any, passdown: Any) -> None:
+    for words in (("archive", "active"), ("archive", "--undo", "--all-superseded"), ("restore",)):
+        if words == ("restore",):
+            entries = json.loads(passdown("log", "--json", folder=worked.root).stdout)["entries"]
+            passdown("wrap", "--interim", "--next", "Look at src/b.py", folder=worked.root)
+            words = ("restore", entries[-1]["packet_id"][:12])
+        said = passdown(*words, folder=worked.root).stderr.decode()
+        for line in said.splitlines():
+            if "git add" in line:
+                command = line.partition(": ")[2]
+                done = subprocess.run(["sh", "-c", command.replace("git commit", "git -c user.name=D -c user.email=d@e commit")],
+                                      cwd=worked.root, capture_output=True, check=False)  # fmt: skip
+                assert done.returncode == 0, done.stderr
+        assert ("git add" in said) == (words[0] == "restore" or words == ("archive", "active"))
+    changed = worked.git("diff", "--name-only", "HEAD", "--", "outputs")
+    assert changed == ""
+
+
+@pytest.mark.parametrize(("last", "step"), [("", "Go on with the last request"), ("Done.", "Review the diff against")])
+def test_a_session_that_was_killed_is_gone_on_with(
+    last: str, step: str, repository: Any, passdown: Any, claude_session: Any
+) -> None:
+    session = claude_session(repository.root)
+    session.human("The tests fail. Fix src/slug.py.")
+    session.edits("src/slug.py")
+    repository.write("src/slug.py", "def slugify(text):\n    return text.lower()\n")
+    if last:
+        session.says(last)
+    brief = passdown("take", folder=repository.root).stdout.decode()
+    assert f'Next step proposed: "{step}' in brief
