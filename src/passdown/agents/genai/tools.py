@@ -23,12 +23,9 @@ _PLAN: dict[str, PlanStatus] = {
     "blocked": "pending",
 }  # fmt: skip
 _EXIT = lazy_pattern(r"(?m)^Exit Code: (-?\d{1,10})[ \t\r]*$")
-_END = lazy_pattern(
-    r"(?:\nError: [^\n]*)?(?:\nExit Code: (?:(-?\d{1,10})|\(none\)))?(?:\nSignal: (?:\(none\)|([^\n]+)))?"
-    r"(?:\nBackground PIDs: [^\n]*)?(?:\nProcess Group PGID: [^\n]*)?\s*(?:</untrusted_context>\s*)?\Z"
-)
+_TRAILER = ("Process Group PGID: ", "Background PIDs: ", "Signal: ", "Exit Code: ", "Error: ")
 _OUTPUT = lazy_pattern(r"(?:<untrusted_context>\s*)?Output: ")
-_HOOK = lazy_pattern(r"(?s)\s*<hook_context>.*?</hook_context>\s*")
+_HOOK = lazy_pattern(r"(?s)<hook_context>(?:(?!</?hook_context>).)*+</hook_context>")
 _TIMEOUT = ("Command was automatically cancelled because it exceeded the timeout", "Command timed out after")
 _REJECTED = lazy_pattern(
     r"\[Operation Cancelled\] Reason: User denied execution|User (?:did not allow|denied|rejected|declined)\b"
@@ -97,16 +94,23 @@ def ending(tool: str, status: str, text: str, *, error: bool) -> Ending:
 
 def _of_command(text: str, *, failed: bool) -> Ending:
     tail = _HOOK.sub("\n", text[-6000:])[-1000:]
-    end = _END.search(tail)
-    if end is not None and end[1]:
-        return Ending("failed" if int(end[1]) else "ok", int(end[1]))
-    if end is not None and end[2]:
-        return Ending("failed")
-    written = end is not None and end[0].strip()
-    if not written and (codes := _EXIT.findall(tail)):
+    trailer = _trailer(tail)
+    codes = _EXIT.findall(trailer or tail)
+    if codes:
         return Ending("failed" if int(codes[-1]) else "ok", int(codes[-1]))
+    if "Signal: " in trailer and "Signal: (none)" not in trailer:
+        return Ending("failed")
     # What begins in this way has its exit code written below it whenever that is not 0.
     return Ending("failed") if failed else Ending("ok", 0 if _OUTPUT.match(text) else None)
+
+
+def _trailer(tail: str) -> str:
+    """Return the lines that the program writes below a command's output."""
+    lines = tail.rstrip().removesuffix("</untrusted_context>").rstrip().split("\n")
+    start = len(lines)
+    while start and lines[start - 1].startswith(_TRAILER):
+        start -= 1
+    return "\n".join(lines[start:])
 
 
 def todos_of(arguments: dict[str, Any]) -> tuple[PlanItem, ...] | None:
