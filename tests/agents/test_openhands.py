@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -245,6 +246,8 @@ def test_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(STORE, home)
     (home / "conversations" / "empty" / "events").mkdir(parents=True)
     (home / "conversations" / "link").symlink_to(CONVERSATION)
+    (home / "conversations" / "pipe" / "events").mkdir(parents=True)
+    os.mkfifo(home / "conversations" / "pipe" / "events" / "event-00000-a.json")
     older = home / "sessions" / "abc" / "events"
     older.mkdir(parents=True)
     for event in json.loads(OLDER.read_text()):

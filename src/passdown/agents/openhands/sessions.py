@@ -156,10 +156,10 @@ def _state_beside(folder: Path) -> tuple[State, Path | None]:
 
 
 def _first(pieces: Iterator[Piece]) -> Event | None:
-    piece = next(pieces, None)
     try:
+        piece = next(pieces, None)
         return decode(piece.data) if piece is not None and piece.data else None
-    except BAD:
+    except (OSError, PassdownError, *BAD):
         return None
 
 
