@@ -213,7 +213,23 @@ def test_a_closed_standard_input_and_one_that_never_ends(hook: Any, isolated_hom
     )
     os.close(reading)
     os.close(writing)
-    assert [record["cwd"] for record in spooled(isolated_home)] == [str(tmp_path)] * 2
+    endless = subprocess.Popen(["yes", '"cwd": "/evil"'], stdout=subprocess.PIPE)
+    quiet(
+        subprocess.run(
+            ["sh", "-c", line],
+            env=env,
+            capture_output=True,
+            cwd=tmp_path,
+            stdin=endless.stdout,
+            timeout=60,
+            check=False,
+        )
+    )
+    endless.kill()
+    endless.wait()
+    assert endless.stdout is not None
+    endless.stdout.close()
+    assert [record["cwd"] for record in spooled(isolated_home)] == [str(tmp_path)] * 3
 
 
 def test_a_full_disk_leaves_no_half_record(hook: Any, isolated_home: Path) -> None:

@@ -121,6 +121,15 @@ def test_what_moved_since_is_marked(worked: Any, repository: Any) -> None:
     assert "ignore previous" not in text.partition("```")[0]
 
 
+def test_names_that_are_no_utf8(worked: Any, repository: Any) -> None:
+    (Path(os.fsdecode(os.fsencode(repository.root) + b"/\xff.txt"))).write_text("x")
+    worked.hook("end", A, "other")
+    worked.settle(2)
+    assert (repository.root / ".git/passdown/brief/main.json").is_file()
+    assert "Since the brief below" not in worked.hook("start", B, "startup")
+    assert "prepared" in ways(worked)[-1]
+
+
 def test_a_moved_head_has_the_brief_made_anew(worked: Any, repository: Any) -> None:
     repository.commit("Keep it")
     text = worked.hook("start", B, "startup")
@@ -152,6 +161,24 @@ def test_a_repository_with_sessions_and_no_hook_ever_is_told_of_them(
     session.human("Add a cache.")
     session.runs("pytest -q", "FAILED tests/test_cache.py::test_hit - AssertionError", 1)
     assert "test_hit" in hooked.hook("start", B, "startup")
+
+
+def test_the_log_of_the_session_that_starts_is_no_news(worked: Any) -> None:
+    logs = {
+        "opencode": [".local/share/opencode/opencode.db", ".local/share/opencode/opencode.db-wal"],
+        "copilot": [f".copilot/session-state/{B}/events.jsonl"],
+        "openhands": [f".openhands/conversations/{B.replace('-', '')}/events/event-1.json"],
+        "qwen": [f".qwen/projects/{str(worked.root).replace('/', '-')}/chats/{B}.jsonl"],
+    }
+    for agent, names in logs.items():
+        for name in names:
+            (worked.home / name).parent.mkdir(parents=True, exist_ok=True)
+            (worked.home / name).write_text("{}")
+        worked.name = agent
+        assert "test_iso" in worked.hook("start", B, "startup")
+        assert "prepared" in ways(worked)[-1], agent
+        for name in names:
+            (worked.home / name).unlink()
 
 
 def test_nothing_is_told_where_there_is_nothing(hooked: Any, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Kill a drain just before each of its changes on disk, and see that the next one makes it good.
 
-`PASSDOWN_STRIDE=1` has it killed at every step instead of every fourth. Reads `{"root": …, "home": …}` on standard input; everything is copied for each step, so that each begins alike. Prints
-one `{"step", "status", "problems"}` a step; the last step lets the drain end by itself.
+Reads `{"root": …, "home": …}` on standard input; everything is copied for each step, so that each begins alike. Prints
+one `{"step", "status", "problems"}` a step; the last step lets the drain end by itself. `PASSDOWN_STRIDE=1` has it killed
+at every step instead of every fourth.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from passdown.config import Config
 from passdown.errors import ConflictError, FormatError, StaleError, UnsafeError
@@ -54,7 +53,7 @@ def prepare_brief(root: Path, config: Config, made: int) -> bool:
     path = Path(brief_path(str(common), standing.branch))
     _make_private(path.parent)
     brief["folder"] = stamp(str(path.parent))[:2]
-    write_files([(path, msgspec.json.encode(brief) + b"\n")], mode=0o600)
+    write_files([(path, json.dumps(brief).encode() + b"\n")], mode=0o600)
     return bool(brief["text"])
 
 

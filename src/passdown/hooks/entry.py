@@ -17,6 +17,11 @@ DRAIN_AFTER = {"stop": 600.0, "compact": 5.0, "error": 5.0, "interrupt": 5.0, "e
 
 KEPT = 1 << 20
 PATIENCE = 1.0
+"""Seconds to wait for a payload that does not come."""
+
+LONGEST = 5.0
+"""Seconds to read one that does not end."""
+
 LOG_LIMIT = 256 << 10
 
 _KEYS = {
@@ -82,11 +87,11 @@ def read_input() -> bytes:
     """Return the payload's first megabyte; the rest is read and forgotten, so that the agent's write does not fail."""
     import select
 
-    data, end = b"", time.monotonic() + PATIENCE
+    data, end = b"", time.monotonic() + LONGEST
     try:
         ready = select.poll()
         ready.register(0, select.POLLIN)
-        while ready.poll(max(0.0, end - time.monotonic()) * 1000):
+        while time.monotonic() < end and ready.poll(PATIENCE * 1000):
             more = posix.read(0, 1 << 18)
             if not more:
                 break

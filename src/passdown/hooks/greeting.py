@@ -158,7 +158,12 @@ class _Start:
             return False
         if not isinstance(made, int) or self._is_pending(made):
             return False
-        return not glance.grew_since(self.root, made, (self.record.get("path", ""), self.session))
+        return not glance.grew_since(self.root, made, self._own_logs())
+
+    def _own_logs(self) -> tuple[str, ...]:
+        """Return what the names of this session's own logs hold: they grow by its very start."""
+        database = "/opencode.db" if self.record["agent"] == "opencode" else ""
+        return self.record.get("path", ""), self.session, self.session.replace("-", ""), database
 
     def _is_pending(self, made: int) -> bool:
         """Say whether the spool holds work of this worktree that no drain has taken up yet."""
