@@ -330,3 +330,19 @@ def test_a_packet_of_another_branch_is_not_lost(patient: Patient, claude_session
     patient.repository.git("commit", "-q", "-m", "Hand over")
     patient.repository.git("switch", "-q", "before")
     assert "lost.mirror_only" not in patient.codes()
+
+
+def test_a_local_packet_of_another_branch_is_put_into_the_project_there(
+    patient: Patient, claude_session: Any, passdown: Any
+) -> None:
+    patient.repository.git("switch", "-q", "-c", "feat/count")
+    session = claude_session(patient.root)
+    session.branch = "feat/count"
+    session.human("Make the app count to three")
+    assert passdown("-C", str(patient.root), "wrap", "--local", "--interim").returncode == 0
+    patient.repository.git("switch", "-q", "main")
+    (lost,) = [finding for finding in patient.doctor().lost if finding.code == "lost.packet"]
+    assert lost.fix.startswith("git switch feat/count && passdown wrap ")
+    patient.mend(lost)
+    assert patient.repository.git("branch", "--show-current") == "feat/count"
+    assert "lost.packet" not in patient.codes()

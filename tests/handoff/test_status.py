@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -168,3 +169,30 @@ def test_outside_a_repository(tmp_path: Path, passdown: Any) -> None:
     done = passdown("-C", str(tmp_path), "status")
     assert done.returncode == 4
     assert b"is not in a git repository" in done.stderr
+
+
+def test_on_a_branch_without_a_packet_it_says_check_or_wrap_or_where_one_waits(
+    make_repository: Any, passdown: Any
+) -> None:
+    repository = make_repository()
+    repository.git("init", "-q", "--bare", "-b", "main", "../remote.git")
+    repository.git("remote", "add", "origin", "../remote.git")
+    repository.git("push", "-q", "-u", "origin", "main")
+    repository.git("switch", "-q", "-c", "feat/ship")
+    repository.write("src/ship.py", "COSTS = 490\n")
+    dirty = look(repository.root).next
+    assert (dirty.command, "1 file is not committed" in dirty.why) == ("passdown check", True)
+    repository.git("push", "-q", "-u", "origin", "feat/ship")
+    repository.commit("Add shipping")
+    ahead = look(repository.root).next
+    assert (ahead.command, "1 commit is new" in ahead.why) == ("passdown wrap", True)
+
+    passdown("-C", str(repository.root), "wrap", "--interim", "--next", "Test src/ship.py")
+    repository.git("add", "-f", "outputs")
+    repository.commit("Hand over")
+    repository.git("push", "-q")
+    subprocess.run(["git", "clone", "-q", "../remote.git", "../clone"], cwd=repository.root, check=True)
+    arrived = look(repository.root.parent / "clone")
+    assert arrived.packet is None
+    assert arrived.other_branches == ("origin/feat/ship",)
+    assert arrived.next.command == "git switch feat/ship"

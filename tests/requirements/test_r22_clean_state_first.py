@@ -99,7 +99,7 @@ def test_r22_interim_leads_with_what_to_settle(work: Any, passdown: Any) -> None
     packet = json.loads((work.root / report["paths"][1]).read_text("utf-8"))
     assert [point["code"] for point in packet["settle_first"]][:1] == ["tree.uncommitted"]
     assert "tree.uncommitted" in packet["clean_state"]["blocking"]
-    assert packet["next_action"]["text"].startswith("Review the diff") or "Take up" in packet["next_action"]["text"]
+    assert packet["next_action"]["text"].startswith("Go on with the last request: “Refuse the eleventh call")
     brief = passdown("take", folder=work.root).stdout.decode()
     assert "git add -- src/limits.py" in brief
 

@@ -185,7 +185,7 @@ class _Look:
         packet = self._packet(newest, glance, tree) if newest is not None and glance is not None else None
         sessions, more = self._sessions(glance)
         taken = self._taken(tree.branch, newest)
-        waiting = () if active else branches_with_packets(self.layout.root, self.config.output)
+        waiting = () if active else branches_with_packets(self.layout.root, self.config.output, self.now)
         return Status(
             repository=one_line(self.layout.root.name, 80),
             tree=tree,

@@ -9,14 +9,18 @@ from passdown.errors import GitError
 from passdown.io.git import try_git
 from passdown.redact.neutralise import one_line
 
-_SINCE, _SECONDS = "90.days", 2.0
-"""How far back, and for how long, other branches are looked through: this is a glance."""
+_SINCE, _SECONDS = 90 * 86_400, 2.0
+"""How far back (seconds), and for how long, other branches are looked through: this is a glance."""
 
 
-def branches_with_packets(root: Path, output: str) -> tuple[str, ...]:
-    """Return branches, here and at remotes, with a packet that HEAD's history lacks: the newest three."""
+def branches_with_packets(root: Path, output: str, now: int) -> tuple[str, ...]:
+    """Return branches, here and at remotes, with a packet that HEAD's history lacks: the newest three.
+
+    `now` is in milliseconds; what is older than three months is left alone.
+    """
     wanted = f":(top,glob){output}/*/handoff.json"
-    span = ("--branches", "--remotes", "--not", "HEAD", "--max-count=30", f"--since={_SINCE}", "--diff-filter=AM")
+    since = f"--since={now // 1000 - _SINCE}"
+    span = ("--branches", "--remotes", "--not", "HEAD", "--max-count=30", since, "--diff-filter=AM")
     order = ("log", "--source", "--format=%S", *span, "--", wanted)
     try:
         code, listed, _ = try_git(root, *order, timeout=_SECONDS)
