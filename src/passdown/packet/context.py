@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct
 
-from passdown.model.evidence import Evidence
+from passdown.model.evidence import CommandChain, Evidence
 from passdown.model.identifier import content_id
 from passdown.model.packet import Packet
 from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import Contract, Task
 from passdown.packet.paths import PathLookup
+from passdown.packet.runs import Green, Ranks, acceptance_chains, green_runs, log_ranks, work_chains
 
 _NAME = lazy_pattern(r"\w[\w.:/-]{0,63}")
 
 Outcome = Literal["passed", "failed", "unknown"]
 
 
-class Context(Struct, frozen=True, kw_only=True):
+class Context(Struct, frozen=True, kw_only=True, dict=True):
     """The evidence, what is known of paths, the packet before this one, and the options of the build.
 
     `mask` redacts a text before it is cut or an identifier is computed from it: half a secret is not recognised any
@@ -90,3 +92,23 @@ class Context(Struct, frozen=True, kw_only=True):
         if self.contract and self.contract.acceptance_criteria:
             return self.contract.acceptance_criteria
         return self.active_task.acceptance if self.active_task else ()
+
+    @cached_property
+    def ranks(self) -> Ranks:
+        """The order of the logs."""
+        return log_ranks(self.evidence)
+
+    @cached_property
+    def chains(self) -> list[CommandChain]:
+        """The command chains of the work itself, in log order."""
+        return work_chains(self.evidence, self.ranks)
+
+    @cached_property
+    def accepted(self) -> list[CommandChain]:
+        """The chains of acceptance commands, in the order of the criteria."""
+        return acceptance_chains(self.chains, self.acceptance)
+
+    @cached_property
+    def greens(self) -> list[Green]:
+        """The last green run of every chain."""
+        return green_runs(self.chains, self.ranks)

@@ -6,7 +6,7 @@ import re
 
 from passdown.model.command import normalize_command
 from passdown.packet.context import Context
-from passdown.packet.runs import acceptance_chains, chain_tokens
+from passdown.packet.runs import chain_tokens
 
 _RUNNER_NAMES = """
 pytest python python3 py.test tox nox make just task npm pnpm yarn npx node bun deno cargo go mvn gradle ./gradlew
@@ -26,6 +26,6 @@ def is_command(context: Context, text: str) -> bool:
 
 def never_run(context: Context) -> list[str]:
     """Return the acceptance commands of which no run is recorded."""
-    ran = {chain_tokens(chain) for chain in acceptance_chains(context)}
+    ran = {chain_tokens(chain) for chain in context.accepted}
     commands = [text for text in context.acceptance if is_command(context, text)]
     return [text for text in commands if normalize_command(text) not in ran]

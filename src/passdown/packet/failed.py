@@ -10,18 +10,15 @@ from passdown.packet.context import Context
 from passdown.packet.looking import looks_around
 from passdown.packet.noted import noted_attempts
 from passdown.packet.runs import (
-    acceptance_chains,
     ended,
     failures,
     is_acceptance,
     is_failure,
     is_unresolved,
     line_of,
-    log_ranks,
     made_good,
     place,
     runs_total,
-    work_chains,
 )
 
 _NEVER_RAN = "<tool_use_error>"
@@ -34,11 +31,14 @@ def list_failed(context: Context) -> tuple[list[FailedAttempt], int]:
     Noted ones have room first, then what is unresolved.
     """
     noted, left = noted_attempts(context)
-    accepted = acceptance_chains(context)
-    chains = work_chains(context.evidence)
-    ranks = log_ranks(context.evidence)
+    accepted = context.accepted
+    chains = context.chains
     failed = [chain for chain in chains if failures(chain) and (is_acceptance(chain, accepted) or not _aside(chain))]
-    good = {at for at, chain in enumerate(failed) if not is_unresolved(chain) or made_good(chain, chains, ranks)}
+    good = {
+        at
+        for at, chain in enumerate(failed)
+        if not is_unresolved(chain) or made_good(chain, context.greens, context.ranks)
+    }
     order = range(len(failed))
     weight = {at: (at in good, not is_acceptance(failed[at], accepted), _WEIGHT[failed[at].kind], -at) for at in order}
     room = max(0, LISTS["failed_attempts"] - len(noted))
@@ -79,8 +79,8 @@ def list_commands(context: Context) -> tuple[list[CommandLine], int]:
 
     Acceptance, tests, builds and what still fails have room first; what only looks around has none.
     """
-    accepted = acceptance_chains(context)
-    every = work_chains(context.evidence)
+    accepted = context.accepted
+    every = context.chains
     chains = [chain for chain in every if is_acceptance(chain, accepted) or not _only_looks(chain)]
     ranked = sorted(
         range(len(chains)),
@@ -89,8 +89,9 @@ def list_commands(context: Context) -> tuple[list[CommandLine], int]:
         ),
     )  # fmt: skip
     kept = [chains[at] for at in ranked[: LISTS["commands_run"]]]
-    ranks = log_ranks(context.evidence)
-    kept.sort(key=lambda chain: (place(chain.runs[-1], ranks) if chain.runs else (0, 0, 0), chain.key, chain.command))
+    kept.sort(
+        key=lambda chain: (place(chain.runs[-1], context.ranks) if chain.runs else (0, 0, 0), chain.key, chain.command)
+    )
     return [_line(context, chain) for chain in kept], len(every) - len(kept)
 
 

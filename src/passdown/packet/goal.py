@@ -10,14 +10,26 @@ from passdown.packet.vague import is_filler, is_rounding_off, is_vague
 def find_goal(context: Context) -> tuple[str | None, Basis | None]:
     """Return the goal and its basis: contract, board, feature, else the first human request of the earliest session.
 
-    Never invented: `(None, None)` where nobody stated one.
+    Where that is missing or says no more than "go on", the goal that the packet before has not reached yet. Never
+    invented: `(None, None)` where nobody stated one.
     """
     task = context.active_task
     text = (context.contract.goal if context.contract else "") or (task.goal if task else "")
     if not text.strip():
         request = first_request(context)
-        text = wish_of(request) if request else ""
+        carried = _carried(context)
+        text = (
+            carried if carried and (request is None or is_vague(request.text)) else wish_of(request) if request else ""
+        )
     return (text, "declared") if text.strip() else (None, None)
+
+
+def _carried(context: Context) -> str:
+    """Return the goal of the packet before, empty when its work was done: passed, and nothing left open."""
+    previous = context.previous
+    if previous is None or (previous.kind == "final" and previous.outcome == "passed" and not previous.remaining):
+        return ""
+    return previous.goal or ""
 
 
 def first_request(context: Context) -> Directive | None:

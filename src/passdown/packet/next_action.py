@@ -19,7 +19,6 @@ from passdown.packet.irreversible import needs_a_human
 from passdown.packet.noted import NOTE, noted_step
 from passdown.packet.paths import mentioned_paths
 from passdown.packet.questions import NEXT_ACTION
-from passdown.packet.runs import acceptance_chains, work_chains
 from passdown.packet.stated import is_answered_question, is_closed, says_what_next
 from passdown.packet.vague import MAX_LENGTH, is_vague, refusal
 
@@ -152,9 +151,9 @@ def _owed(questions: list[Question]) -> Iterator[NextAction]:
 def _failing(context: Context) -> Iterator[NextAction]:
     tests = context.evidence.tests
     name = next((n for n in tests.failing if _TEST_NAME.fullmatch(n)), "")
-    for chain in acceptance_chains(context):
+    for chain in context.accepted:
         if chain.final != "ok":
-            yield _repair(chain.command, name if len(acceptance_chains(context)) == 1 else "", "acceptance")
+            yield _repair(chain.command, name if len(context.accepted) == 1 else "", "acceptance")
     if tests.state in ("red", "error") or (tests.state == "stale" and tests.last_outcome in ("red", "error")):
         command = _failing_test(context)
         if command or name:
@@ -163,7 +162,7 @@ def _failing(context: Context) -> Iterator[NextAction]:
 
 def _failing_test(context: Context) -> str:
     failing: list[CommandChain] = [
-        chain for chain in work_chains(context.evidence) if chain.kind == "test" and chain.final != "ok" and chain.runs
+        chain for chain in context.chains if chain.kind == "test" and chain.final != "ok" and chain.runs
     ]
     known = [chain.command for chain in failing if chain.command in context.evidence.tests.commands]
     commands = [*known, *(chain.command for chain in reversed(failing)), *context.evidence.tests.commands]

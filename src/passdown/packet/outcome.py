@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from passdown.packet.context import Context, Outcome
 from passdown.packet.criteria import never_run
-from passdown.packet.runs import acceptance_chains
 
 
 def is_stale(context: Context, head_commit: str, here: bool | None = None) -> bool:
@@ -28,7 +27,7 @@ def decide_outcome(context: Context) -> Outcome:
     """
     workbench, tests = context.evidence.workbench, context.evidence.tests
     verification, review = workbench.verification, workbench.review
-    accepted = acceptance_chains(context)
+    accepted = context.accepted
     if (
         (verification is not None and verification.passed is False)
         or any(chain.final != "ok" for chain in accepted)

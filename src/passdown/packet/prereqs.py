@@ -13,7 +13,7 @@ from passdown.model.workbench import Role
 from passdown.packet.caps import LISTS, PATH
 from passdown.packet.context import Context
 from passdown.packet.paths import artifacts_of, is_relative, mentioned_paths
-from passdown.packet.runs import is_unresolved, work_chains
+from passdown.packet.runs import is_unresolved
 
 _LARGE = 65_536
 _MOST_TOKENS = 8_000
@@ -58,7 +58,7 @@ def _candidates(context: Context, action: NextAction) -> Iterator[PrereqArtifact
     for path in action.paths:
         yield from _known(context, path, "the next action names it", required=True)
     changed = {change.path for change in context.evidence.repository.changes if change.status != "D"}
-    for chain in work_chains(context.evidence):
+    for chain in context.chains:
         if is_unresolved(chain):
             lines = " ".join(run.error_line for run in chain.runs[-1:])
             for path in mentioned_paths(lines, context.look):

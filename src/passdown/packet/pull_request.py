@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from passdown.model.packet import Packet
 from passdown.packet import sections
 from passdown.packet.escape import code
@@ -44,6 +46,8 @@ def render_pull_request(packet: Packet, *, language: str = "en") -> str:
     step. What is only of use on the machine it was written on, or while working, is left out.
     """
     names = words(language)
+    pushed = [risk for risk in packet.open_risks if risk.code != "branch.unpushed"]  # a pull request has it pushed
+    packet = structs.replace(packet, open_risks=pushed)
     lines: list[str] = []
     for key, section in _ORDER:
         body = section(packet, _ROOM)

@@ -17,7 +17,6 @@ from passdown.packet.context import Context
 from passdown.packet.git_facts import last_known_good
 from passdown.packet.noted import noted_risks, notes_of, source_of, step_refusal
 from passdown.packet.outcome import is_stale
-from passdown.packet.runs import acceptance_chains
 
 
 class Problem(Struct, frozen=True, kw_only=True):
@@ -179,7 +178,7 @@ def _tests(context: Context) -> Iterator[Problem]:
         yield Problem(code="tests.stale", severity="warn", detail=f"the tree changed since the last test run ({last})")
     elif tests.state == "manual":
         yield Problem(code="tests.manual_criterion", severity="warn", detail="the acceptance criteria are prose")
-    for chain in acceptance_chains(context):
+    for chain in context.accepted:
         if chain.final != "ok" and tests.state not in ("red", "error"):
             detail = f"{chain.command} — {'failed' if chain.final == 'failed' else 'no result'} at its last run"
             yield Problem(code="acceptance.failed", severity="block", detail=detail, basis="observed")

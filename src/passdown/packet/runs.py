@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from msgspec import structs
 
@@ -11,13 +12,15 @@ from passdown.model.command import normalize_command
 from passdown.model.evidence import CommandChain, CommandRun, Evidence, Source
 from passdown.model.packet import Ended
 from passdown.model.pattern import lazy_pattern
-from passdown.packet.context import Context
 
 OWN_COMMANDS = frozenset({"passdown", "passdown-hook"})
 """Runs of these are the handover itself: counting them would change the packet by making it."""
 
 RunPlace = tuple[int, int, int]
 """Where a run stands: rank of its log, line in it, position in its chain."""
+
+Ranks = dict[tuple[str, str], int]
+"""The rank of each log, by its kind and its path or session."""
 
 _ROTATED = lazy_pattern(r"\.\d$")
 
@@ -53,19 +56,35 @@ def is_unresolved(chain: CommandChain) -> bool:
     return chain.final != "ok" and failures(chain) > 0
 
 
-def made_good(chain: CommandChain, chains: Iterable[CommandChain], ranks: dict[tuple[str, str], int]) -> bool:
+class Green(NamedTuple):
+    """A chain's last green run, and where it stands."""
+
+    chain: CommandChain
+    run: CommandRun
+    at: RunPlace
+
+
+def green_runs(chains: Iterable[CommandChain], ranks: Ranks) -> list[Green]:
+    """Return the last green run of every chain that has one."""
+    found = []
+    for chain in chains:
+        green = next((run for run in reversed(chain.runs) if is_success(run) and not run.expected), None)
+        if green is not None:
+            found.append(Green(chain, green, place(green, ranks)))
+    return found
+
+
+def made_good(chain: CommandChain, greens: Iterable[Green], ranks: Ranks) -> bool:
     """Say whether a later green run of another command proves what this chain's last run failed to."""
     if not chain.runs:
         return False
     failed = chain.runs[-1]
     program = (failed.tokens or ("",))[0]
-    for other in chains:
-        green = next((run for run in reversed(other.runs) if is_success(run) and not run.expected), None)
-        if other is chain or green is None or program not in green.command:
-            continue
-        if place(green, ranks) > place(failed, ranks) and covers(green, failed):
-            return True
-    return False
+    at = place(failed, ranks)
+    return any(
+        green.at > at and green.chain is not chain and program in green.run.command and covers(green.run, failed)
+        for green in greens
+    )
 
 
 def ended(run: CommandRun) -> Ended:
@@ -91,9 +110,8 @@ def _red_end(chain: CommandChain) -> CommandChain:
     return structs.replace(chain, runs=runs, failures=chain.failures + len(meant))
 
 
-def work_chains(evidence: Evidence) -> list[CommandChain]:
+def work_chains(evidence: Evidence, ranks: Ranks) -> list[CommandChain]:
     """Return the chains of the work itself, in the order their first runs stand in the log."""
-    ranks = log_ranks(evidence)
     chains = [chain for chain in evidence.chains if not _own(chain)]
     return sorted(chains, key=lambda chain: place(chain.runs[0], ranks) if chain.runs else (len(ranks) + 1, 0, 0))
 
@@ -104,7 +122,7 @@ def _own(chain: CommandChain) -> bool:
     return bool(tokens) and tokens[0].rsplit("/", 1)[-1] in OWN_COMMANDS
 
 
-def log_ranks(evidence: Evidence) -> dict[tuple[str, str], int]:
+def log_ranks(evidence: Evidence) -> Ranks:
     """Rank the logs: sessions by their start, then artifacts by path. Times inside a log are never compared.
 
     The parts of a rotated log (`.5` … `.1`, then the live file) are one log, whose lines are numbered through.
@@ -126,7 +144,7 @@ def _log(source: Source) -> tuple[str, str]:
     return source.kind, _ROTATED.sub("", source.path) if source.kind == "artifact" else source.path
 
 
-def place(run: CommandRun, ranks: dict[tuple[str, str], int], position: int = 0) -> RunPlace:
+def place(run: CommandRun, ranks: Ranks, position: int = 0) -> RunPlace:
     """Return the key that sorts runs of several logs into file order."""
     if run.source is None:
         return (len(ranks), 0, position)
@@ -138,12 +156,10 @@ def line_of(run: CommandRun) -> int:
     return run.source.line if run.source else 0
 
 
-def acceptance_chains(context: Context) -> list[CommandChain]:
-    """Return the chains of acceptance commands, in the order of the criteria, then in log order."""
-    wanted = [normalize_command(command) for command in context.acceptance]
-    chains = [
-        chain for chain in work_chains(context.evidence) if chain.acceptance or chain_tokens(chain) in wanted
-    ]  # fmt: skip
+def acceptance_chains(chains: Iterable[CommandChain], criteria: Iterable[str]) -> list[CommandChain]:
+    """Return those of acceptance commands, in the order of the criteria, then in the order given."""
+    wanted = [normalize_command(command) for command in criteria]
+    chains = [chain for chain in chains if chain.acceptance or chain_tokens(chain) in wanted]
     return sorted(chains, key=lambda chain: _rank(chain_tokens(chain), wanted))
 
 

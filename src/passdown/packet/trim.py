@@ -15,18 +15,15 @@ from passdown.packet.context import Context, Outcome
 from passdown.packet.failed import shown
 from passdown.packet.runs import (
     RunPlace,
-    acceptance_chains,
     failures,
     is_acceptance,
     is_failure,
     is_success,
     is_unresolved,
     line_of,
-    log_ranks,
     place,
     runs_total,
     signal_label,
-    work_chains,
 )
 from passdown.packet.tokens import estimate_tokens
 
@@ -68,9 +65,9 @@ def trim_feedback(context: Context, outcome: Outcome) -> tuple[list[FeedbackEntr
     An outcome that is not known to be passed is trimmed as a failed one.
     """
     profile = PASSED if outcome == "passed" else FAILED
-    accepted = acceptance_chains(context)
-    chains = work_chains(context.evidence)
-    ranks = log_ranks(context.evidence)
+    accepted = context.accepted
+    chains = context.chains
+    ranks = context.ranks
     records: list[_Record] = []
     for chain in chains:
         records += _chain_records(chain, ranks, profile, acceptance=is_acceptance(chain, accepted))
