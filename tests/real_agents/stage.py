@@ -1,0 +1,211 @@
+"""A stage for real agents: one repository, one home with our hooks in it, and a scripted model on the loopback.
+
+`pairs.py` and `endings.py` play on it. Each scene runs in a process, and where that is allowed in a network namespace, of
+its own; an agent that is not in the cache is passed over and said so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import drive
+import hooks_fire
+
+AGENTS = ("claude_code", "codex", "pi", "copilot")
+Steps = list[dict[str, Any]]
+
+DRAINED = 90.0
+READ_ONLY: Steps = [{"text": "I have read the handoff and stop here."}]
+
+
+class Stage:
+    """One repository and one home, with the hooks of `agents` installed by `passdown hooks install`."""
+
+    def __init__(self, place: Path, cache: Path, lab: Path, agents: tuple[str, ...]) -> None:
+        self.place, self.cache, self.lab, self.agents = place, cache, lab, agents
+        self.root, self.home = place / "project", place / "home"
+        self.home.mkdir(parents=True)
+        drive.make_project(self.root)
+        self.env = {
+            agent: drive.configure(agent, self.home)
+            if agent in drive.VERSIONS
+            else hooks_fire.extra(agent, cache, self.home)[0]
+            for agent in agents
+        }
+        self.scenes = 0
+        install = [sys.executable, "-m", "passdown", "-C", str(self.root), "hooks", "install", *agents]
+        done = subprocess.run(install, env=self.base(), capture_output=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"passdown hooks install exited {done.returncode}:\n{done.stderr.decode(errors='replace')}")
+
+    def base(self) -> dict[str, str]:
+        """Return the environment that every process on the stage has."""
+        return {"HOME": str(self.home), "PATH": "/usr/local/bin:/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8",
+                "TZ": "UTC", "SHELL": "/bin/bash", "NO_PROXY": "127.0.0.1,localhost"}  # fmt: skip
+
+    def command(self, agent: str) -> list[str]:
+        """Return an agent's command line with the task as its prompt."""
+        if agent not in drive.VERSIONS:
+            return hooks_fire.extra(agent, self.cache, self.home)[1]
+        words = drive.command(agent, self.cache)
+        return [*words[:2], "--dangerously-bypass-hook-trust", *words[2:]] if agent == "codex" else words
+
+    def steps(self, agent: str) -> Steps:
+        """Return the task's script: read, mend one of two bugs, run the tests (red), stop half way."""
+        if agent != "copilot":
+            return drive.steps(agent, self.root)
+        path = str(self.root / "src/slug.py")
+        calls = (("view", {"path": path}), ("edit", {"path": path, "old_str": drive.OLD, "new_str": drive.NEW}),
+                 ("bash", {"command": drive.RUN, "description": "Run the tests"}))  # fmt: skip
+        return [*({"text": "Going on.", "tool": {"name": name, "args": args}} for name, args in calls),
+                {"text": drive.LAST}]  # fmt: skip
+
+    def play(self, agent: str, script: dict[str, Any], command: list[str] | None = None,
+             end: Callable[[subprocess.Popen[bytes], Path], None] | None = None) -> list[dict[str, Any]]:  # fmt: skip
+        """Let an agent work through a script and return the requests the model got.
+
+        `end` ends the agent; without it the agent ends by itself, and well.
+        """
+        self.scenes += 1
+        scene = self.place / f"scene-{self.scenes}-{agent}"
+        scene.mkdir()
+        requests = scene / "requests.jsonl"
+        requests.touch()
+        whole = {"models": ["mock-model", "claude-mock", "gpt-4.1"], "side": "Fix slug helpers", **script}
+        (scene / "script.json").write_text(json.dumps(whole))
+        with (scene / "model.log").open("wb") as log, (scene / "agent.log").open("wb") as out:
+            words = ["--script", str(scene / "script.json"), "--log", str(requests)]
+            server = subprocess.Popen([sys.executable, str(self.lab / "mock/server.py"), "--port", str(drive.PORT), *words],
+                                      stdout=log, stderr=log)  # fmt: skip
+            try:
+                drive.wait_for_server()
+                with subprocess.Popen(command or self.command(agent), cwd=self.root, env=self.base() | self.env[agent],
+                                      stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True) as client:  # fmt: skip
+                    try:
+                        if end is not None:
+                            end(client, requests)
+                        code = client.wait(180)
+                    finally:
+                        if client.poll() is None:
+                            os.killpg(client.pid, signal.SIGKILL)
+            finally:
+                server.terminate()
+                server.wait(10)
+        if code != 0 and end is None:
+            sys.exit(f"{agent} exited {code}:\n{(scene / 'agent.log').read_text(errors='replace')[-2000:]}")
+        return read_lines(requests)
+
+    def packets(self) -> list[dict[str, Any]]:
+        """Return the packets of the local shelf, without any command of ours run."""
+        folder = self.root / ".git/passdown/packets"
+        return [json.loads(path.read_bytes()) for path in sorted(folder.glob("*/handoff.json"))]
+
+    def drained(self) -> bool:
+        """Wait until every drain that a hook started has told of its end; say whether that came."""
+        end, quiet = time.monotonic() + DRAINED, 0
+        while quiet < 5 and time.monotonic() < end:
+            started = sum("drain started" in line for line in self.log())
+            ended = sum("\tdrain\t" in line for line in self.log())
+            quiet = quiet + 1 if started == ended else 0
+            time.sleep(0.1)
+        return quiet == 5
+
+    def log(self) -> list[str]:
+        """Return the hook log."""
+        path = self.home / ".local/state/passdown/hooks.log"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def briefed(self, agent: str, wanted: dict[str, str]) -> list[str]:
+        """Start an agent as a successor; return what is wrong with the brief in its first request."""
+        body = first_body(self.play(agent, {"steps": READ_ONLY}))
+        told = [text for text in texts(body) if "[passdown] Handoff for" in text]
+        if not told:
+            return ["no brief in the first request"]
+        wrong = [] if sum(text.count("[passdown] Handoff for") for text in told) == 1 else ["told twice"]
+        inside = fenced(told[0])
+        if inside is None:
+            return [*wrong, "the brief is not fenced as data"]
+        return wrong + [f"{what} is not in the brief" for what, text in wanted.items() if text not in inside]
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the requests logged so far; the line that is being written does not count."""
+    return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
+
+
+def first_body(requests: list[dict[str, Any]]) -> Any:
+    """Return the first request that offers tools: those without are for titles and the like."""
+    return next((line["body"] for line in requests if isinstance(line.get("step"), int)), None)
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Yield every text in a request, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from texts(item)
+
+
+def fenced(text: str) -> str | None:
+    """Return what stands between the brief's fences, None when it is not closed by the same fence and the last line."""
+    head, _, rest = text[text.index("[passdown] Handoff for") :].partition("\n")
+    fence, _, body = rest.partition("text\n")
+    inside, closed, _ = body.partition(f"\n{fence}\n[passdown] End of the data.")
+    return inside if closed and set(fence) == {"`"} and len(fence) >= 3 and "data" in head else None
+
+
+def run_scenes(script: str, scenes: Callable[[list[str]], list[str]], play: Callable[[str, Path, Path, Path], list[str]]) -> None:
+    """Play each scene in a process of its own; exit non-zero when something is wrong.
+
+    `scenes` names those that the agents at hand allow; `play` plays one in a folder and returns what is wrong.
+    """
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--lab", type=Path, required=True)
+    parser.add_argument("--agents", default=",".join(AGENTS))
+    parser.add_argument("--only", default="", help="scenes whose name holds this")
+    parser.add_argument("--keep", type=Path, help="keep what is left on the stages here")
+    parser.add_argument("--inside", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    cache, lab = arguments.cache.resolve(), arguments.lab.resolve()
+    if arguments.inside:
+        name, place = arguments.inside.split("=", 1)
+        wrong = play(name, Path(place), cache, lab)
+        print("; ".join(wrong) or "ok")
+        sys.exit(1 if wrong else 0)
+    here = []
+    for agent in arguments.agents.split(","):
+        if (cache / agent / hooks_fire.VERSIONS[agent] / ".done").exists():
+            here.append(agent)
+        else:
+            print(f"{agent} {hooks_fire.VERSIONS[agent]}: not in the cache, not run", flush=True)
+    probe = subprocess.run(["unshare", "-n", "true"], capture_output=True, check=False)
+    apart = ["unshare", "-n", "--", "sh", "-c", 'ip link set lo up; exec "$0" "$@"'] if probe.returncode == 0 else []
+    inner = [*apart, sys.executable, script, "--cache", str(cache), "--lab", str(lab), "--inside"]
+
+    def one(name: str) -> bool:
+        place, started = Path(tempfile.mkdtemp(prefix="passdown-stage-")), time.monotonic()
+        done = subprocess.run([*inner, f"{name}={place}"], capture_output=True, check=False, timeout=900)
+        told = (done.stdout + done.stderr).decode(errors="replace").strip()
+        print(f"{name}: {told} ({time.monotonic() - started:.0f} s)", flush=True)
+        if arguments.keep:
+            shutil.copytree(place, arguments.keep / name, dirs_exist_ok=True, symlinks=True)
+        shutil.rmtree(place, ignore_errors=True)
+        return done.returncode == 0
+
+    with ThreadPoolExecutor(2 if apart else 1) as pool:
+        good = list(pool.map(one, [name for name in scenes(here) if arguments.only in name]))
+    sys.exit(0 if all(good) else 1)
