@@ -41,7 +41,7 @@ def test_by_default_it_is_advice_once_and_after_the_second_compaction(world: Any
     told = world.compact(0, 4)
     assert [ADVICE in text for text in told] == [False, True, False, False]
     assert not any(AUTOMATIC in text for text in told)
-    assert "passdown launch claude_code" in told[1]
+    assert "`passdown take`" in told[1]
     assert ".git/passdown/packets/" in told[1]
 
 

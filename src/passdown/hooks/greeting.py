@@ -246,16 +246,18 @@ class _Start:
             return ""
         full = str(brief.get("full", "")) if _PLAIN.issuperset(str(brief.get("full", ""))) else ""
         packet = f"the packet ({full})" if full else "the packet"
-        command = f"passdown launch {self.record['agent']}"
         why = f"[passdown] This session was compacted {times} times, and each time details were lost."
         used = self._successors()
         if isinstance(limit, int) and used < limit:
             self.memory.claim("handed")
             return (
                 f"{why} Automatic handoff {used + 1} of {limit}: go no further here. Finish the edit under way, run "
-                f"`passdown wrap --interim`, and end your turn: a fresh session starts from {packet} with `{command}`."
+                f"`passdown wrap --interim`, and end your turn: a fresh session here is given {packet} as it starts."
             )
-        return f"{why} Tell the human once: a fresh session would start from {packet} with `{command}`."
+        return (
+            f"{why} Tell the human once: a fresh session here is given {packet} as it starts; in another agent, "
+            f"`passdown take` prints it."
+        )
 
     def _count_successor(self, brief: Brief) -> None:
         """Count an automatic handoff now that its successor exists."""
