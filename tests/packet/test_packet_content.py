@@ -111,6 +111,24 @@ def test_carried_claims_are_not_promoted(make_evidence) -> None:  # type: ignore
     assert content_hash(third) == content_hash(new), "carrying again changes nothing"
 
 
+@pytest.mark.parametrize(
+    ("branch", "said", "goal"),
+    [
+        ("feat/limit", (), "Limit the export"),
+        ("feat/limit", (Directive(text="continue"),), "Limit the export"),
+        ("feat/limit", (Directive(text="Rename Bucket.take to acquire"),), "Rename Bucket.take to acquire"),
+        ("main", (), None),
+    ],
+)
+def test_the_goal_outlives_the_log_that_it_was_said_in(branch, said, goal, make_evidence) -> None:  # type: ignore[no-untyped-def]
+    old = build_packet(make_evidence(directives=(Directive(text="Limit the export"),)))
+    evidence = make_evidence(directives=said)
+    evidence = structs.replace(evidence, repository=structs.replace(evidence.repository, branch=branch))
+    new = build_packet(evidence, previous=old)
+    assert (old.goal, new.goal) == ("Limit the export", goal)
+    assert content_hash(build_packet(evidence, previous=new)) == content_hash(new), "carrying again changes nothing"
+
+
 def test_carried_question_is_closed_by_an_answer(make_evidence) -> None:  # type: ignore[no-untyped-def]
     asked = QuestionRow(id="Q-1", question="Which key?", blocks=("T-1",), impact=2, authority=2)
     old = build_packet(make_evidence(workbench=Workbench(questions=(asked,))))

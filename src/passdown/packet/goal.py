@@ -10,8 +10,8 @@ from passdown.packet.vague import is_filler, is_rounding_off, is_vague
 def find_goal(context: Context) -> tuple[str | None, Basis | None]:
     """Return the goal and its basis: contract, board, feature, else the first human request of the earliest session.
 
-    Where that is missing or says no more than "go on", the goal that the packet before has not reached yet. Never
-    invented: `(None, None)` where nobody stated one.
+    Where that is missing or says no more than "go on", the goal of the packet before. Never invented: `(None, None)`
+    where nobody stated one.
     """
     task = context.active_task
     text = (context.contract.goal if context.contract else "") or (task.goal if task else "")
@@ -25,11 +25,10 @@ def find_goal(context: Context) -> tuple[str | None, Basis | None]:
 
 
 def _carried(context: Context) -> str:
-    """Return the goal of the packet before, empty when its work was done: passed, and nothing left open."""
-    previous = context.previous
-    if previous is None or (previous.kind == "final" and previous.outcome == "passed" and not previous.remaining):
-        return ""
-    return previous.goal or ""
+    """Return the goal of the packet before; not on the integration branch, which sees one work after another."""
+    repository, previous = context.evidence.repository, context.previous
+    own = repository.branch not in ("", repository.integration_branch, "main", "master")
+    return (previous.goal or "") if own and previous is not None else ""
 
 
 def first_request(context: Context) -> Directive | None:
