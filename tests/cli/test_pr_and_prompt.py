@@ -41,6 +41,14 @@ def test_pr_prints_what_a_reviewer_reads(wrapped: Any, passdown: Any, tmp_path: 
     assert passdown("pr", value["packet_id"][:8], folder=wrapped.root).stdout.decode() == body
 
 
+def test_pr_says_nothing_of_what_is_not_pushed(wrapped: Any, passdown: Any) -> None:
+    wrapped.git("init", "-q", "--bare", "../remote.git")
+    wrapped.git("remote", "add", "origin", "../remote.git")
+    assert passdown("wrap", folder=wrapped.root).returncode == 0
+    assert "branch.unpushed" in passdown("show", folder=wrapped.root).stdout.decode()
+    assert "on no remote" not in passdown("pr", folder=wrapped.root).stdout.decode()
+
+
 def test_pr_without_a_packet_says_how_to_get_one(repository: Any, passdown: Any) -> None:
     done = passdown("pr", folder=repository.root)
     assert (done.returncode, done.stdout) == (4, b"")
