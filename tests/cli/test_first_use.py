@@ -138,3 +138,30 @@ def test_a_session_that_was_killed_is_gone_on_with(
         session.says(last)
     brief = passdown("take", folder=repository.root).stdout.decode()
     assert f'Next step proposed: "{step}' in brief
+
+
+def test_the_brief_tells_what_was_noted_and_how_the_tests_are(repository: Any, passdown: Any) -> None:
+    repository.write("src/ship.py", "COSTS = 490\n")
+    repository.write("tests/test_ship.py", "import unittest\n")
+    repository.write("pyproject.toml", "[project]\nname = 'ship'\nversion = '0'\n")
+    repository.commit("Add shipping")
+    for words in (
+        ("risk", "no test of shipping yet"),
+        ("clue", "costs are in cents", "--anchor", "src/ship.py:1"),
+        ("assumption", "parcels weigh under 2 kg"),
+        ("next", "Test src/ship.py above 5000"),
+    ):
+        assert passdown("note", *words, folder=repository.root).returncode == 0
+    passdown("wrap", "--interim", folder=repository.root)
+    brief = passdown("take", folder=repository.root).stdout.decode()
+    line = next(line for line in brief.splitlines() if line.startswith("Noted for you: "))
+    for told in (
+        '"no test of shipping yet" (risk)', '"costs are in cents" (clue, src/ship.py:1)', '"parcels weigh under 2 kg"'
+    ):  # fmt: skip
+        assert told in line
+    assert "Tests: no test run is recorded; the project's manifests point to pytest" in brief
+    passdown("run", "--", "python3", "-m", "unittest", "-q", "tests.test_ship", folder=repository.root)
+    passdown("wrap", "--interim", folder=repository.root)
+    brief = passdown("take", folder=repository.root).stdout.decode()
+    assert "Tests: " in brief
+    assert "tests.test_ship" in brief

@@ -111,8 +111,9 @@ class Brief(Struct, frozen=True, kw_only=True):
 
     `reasons` say why the verdict is not `ready`; `since` is what happened after the packet was written. `built_now`
     when there was no packet, or an outdated one, and this one was built on the spot. `full` names the whole packet as
-    Markdown, `canonical` as JSON; `sessions` are those it was made of. `memory` is from other topics. Times are
-    RFC 3339.
+    Markdown, `canonical` as JSON; `sessions` are those it was made of. `tests` is what was recorded of them, where the
+    next step does not say it; `noted` are risks, clues and assumptions left for whoever continues. `memory` is from
+    other topics. Times are RFC 3339.
     """
 
     schema_version: int = 1
@@ -145,6 +146,8 @@ class Brief(Struct, frozen=True, kw_only=True):
     remaining: tuple[Quote, ...] = ()
     questions: tuple[Quote, ...] = ()
     blocking: tuple[Quote, ...] = ()
+    tests: str = ""
+    noted: tuple[Quote, ...] = ()
     done_when: tuple[str, ...] = ()
     review_first: tuple[str, ...] = ()
     memory: tuple[Ranked, ...] = ()

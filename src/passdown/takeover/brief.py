@@ -74,6 +74,8 @@ def make_brief(
         remaining=tuple(Quote(text=one_line(item.text, 200), note=item.status) for item in packet.remaining),
         questions=tuple(_question(q) for q in packet.questions_for_human if not _blocks(q, packet)),
         blocking=tuple(_question(q) for q in packet.questions_for_human if _blocks(q, packet)),
+        tests=_tests(packet, ground.facts),
+        noted=tuple(_noted(packet)),
         done_when=tuple(one_line(line, 300) for line in packet.verification.how),
         review_first=tuple(_review_first(packet, verdicts)),
         memory=tuple(memory),
@@ -148,9 +150,40 @@ def _next_step(packet: Packet, verdicts: Sequence[Verdict], ground: Ground, *, a
 
 
 def _recorded(packet: Packet, facts: RepositoryFacts) -> str:
-    tests = packet.tests
-    if packet.next_action.command not in tests.commands:
+    return _colour(packet, facts) if packet.next_action.command in packet.tests.commands else ""
+
+
+def _tests(packet: Packet, facts: RepositoryFacts) -> str:
+    """Return what is known of the tests, empty where the next step is about them."""
+    if packet.next_action.command in packet.tests.commands:
         return ""
+    if packet.tests.state == "not_run":
+        risk = next((risk for risk in packet.open_risks if risk.code == "tests.not_run"), None)
+        return one_line(risk.detail, 200) if risk is not None else ""
+    colour = _colour(packet, facts)
+    return one_line(f"{colour}: {' && '.join(packet.tests.commands)}", 240) if colour else ""
+
+
+def _noted(packet: Packet) -> Iterator[Quote]:
+    """Yield the risks, clues and assumptions that somebody noted, pinned ones first."""
+    risks = [
+        (risk.pinned, Quote(text=one_line(risk.detail, 240), note="risk")) for risk in packet.open_risks if risk.by
+    ]
+    clues = [
+        (clue.pinned, Quote(text=one_line(clue.text, 240), note=one_line(", ".join(["clue", *clue.anchors]), 160)))
+        for clue in packet.clues
+    ]
+    assumed = [
+        (item.pinned, Quote(text=one_line(item.text, 240), note="assumed, not confirmed"))
+        for item in packet.assumptions_to_validate
+        if item.by and item.id not in packet.review_first
+    ]
+    for _, quote in sorted((*risks, *clues, *assumed), key=lambda entry: not entry[0]):
+        yield quote
+
+
+def _colour(packet: Packet, facts: RepositoryFacts) -> str:
+    tests = packet.tests
     if tests.state in ("green", "red", "error"):
         same = tests.tree and tests.tree == facts.tree_fingerprint
         return f"{tests.state} at hand-over, recorded on {'this' if same else 'another'} tree"

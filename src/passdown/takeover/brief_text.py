@@ -124,6 +124,9 @@ def _may(brief: Brief, room: _Room) -> Iterator[str]:
     yield from _list("Done already", [_noted(q, room) for q in brief.completed], room)
     yield from _list("Changed", [_path(q) for q in brief.changed], room, ", ")
     yield from _list("Still open", [_noted(q, room) for q in brief.remaining], room)
+    yield from _list("Noted for you", [_noted(q, room) for q in brief.noted], room)
+    if brief.tests:
+        yield f"Tests: {one_line(brief.tests, max(room.chars, 120))}"
     yield from _list("Done when", [one_line(line, room.chars) for line in brief.done_when], room, " && ")
     yield from _list(
         "Nobody can check, look at it first", [_quote(line, room.chars) for line in brief.review_first], room
