@@ -9,7 +9,7 @@ import pytest
 
 SESSIONS = [f"aaaaaaaa-0000-4000-8000-00000000000{n}" for n in range(6)]
 AUTOMATIC = "Automatic handoff"
-ADVICE = "Tell the human once: a fresh session would start from the packet"
+ADVICE = "Tell the human once: a fresh session here is given the packet"
 
 
 @pytest.fixture
