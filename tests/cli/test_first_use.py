@@ -165,3 +165,15 @@ def test_the_brief_tells_what_was_noted_and_how_the_tests_are(repository: Any, p
     brief = passdown("take", folder=repository.root).stdout.decode()
     assert "Tests: " in brief
     assert "tests.test_ship" in brief
+
+
+def test_the_demo_says_how_to_go_on_in_it_with_its_session(passdown: Any, tmp_path: Path) -> None:
+    said = passdown("demo", "--folder", str(tmp_path / "demo")).stderr.decode()
+    place, _, home = next(line for line in said.splitlines() if "CLAUDE_CONFIG_DIR" in line).strip().partition(" && ")
+    root, folder = Path(place.removeprefix("cd ")), home.removeprefix("export CLAUDE_CONFIG_DIR=")
+    here = {"folder": root, "CLAUDE_CONFIG_DIR": folder}
+    assert "running" not in passdown("status", **here).stdout.decode()
+    assert "tests.stale" in passdown("check", **here).stdout.decode()
+    assert b"unchanged" in passdown("wrap", "--interim", **here).stderr
+    brief = passdown("take", **here).stdout.decode()
+    assert "Make `python3 -m unittest -v tests.test_burst` pass" in brief

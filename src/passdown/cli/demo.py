@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -33,12 +34,14 @@ def demo(target: str) -> None:
         f"\nThis is {root}/{wrapped.paths[0]}\n"
         f"Beside it lies handoff.json, which everything above was rendered from.\n"
         "What to do next:\n"
-        f"  {_program()} -C {root} show --json\n"
+        f"  cd {shlex.quote(str(root))} && export CLAUDE_CONFIG_DIR={shlex.quote(str(home))}\n"
+        "      go there, with the bundled session as if an agent here had left it; in this shell only\n"
+        f"  {_program()} take\n"
+        "      the brief that the next session begins with: the packet, checked against the repository\n"
+        f"  {_program()} show --json\n"
         "      the packet with the basis and the check of every claim\n"
-        f"  cat {root}/.ai/HANDOFF.md\n"
-        "      what a fresh agent reads first\n"
         f"  {_program()} wrap\n"
-        "      in a repository of yours where an agent has worked\n",
+        "      in a repository of yours where an agent has worked (in a new shell)\n",
         err=True,
     )
 
@@ -46,4 +49,4 @@ def demo(target: str) -> None:
 def _program() -> str:
     """The command as it was called, so that the lines can be copied."""
     called = sys.argv[0]
-    return called if "/" in called and not called.endswith(".py") else "passdown"
+    return shlex.quote(str(Path(called).absolute())) if "/" in called and not called.endswith(".py") else "passdown"

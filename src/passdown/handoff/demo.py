@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.resources import files
 from pathlib import Path
 
@@ -70,6 +71,9 @@ class BurstTest(unittest.TestCase):
         self.assertEqual(bucket.tokens, 0)
 """
 
+_ENDED = 1_795_166_048
+"""When the bundled session ended (2026-11-20T09:14:08Z)."""
+
 _DATES = ("2026-11-20T08:00:00Z", "2026-11-20T09:12:00Z")
 
 
@@ -98,6 +102,7 @@ def build_demo(folder: Path) -> tuple[Path, Path]:
     session = files("passdown.handoff").joinpath("demo_session.jsonl").read_text("utf-8")
     target = project / "5d0c7f3e-9a41-4c1b-8f27-2b6e0d91a7c4.jsonl"
     target.write_text(session.replace("{{cwd}}", str(root.resolve())), "utf-8")
+    os.utime(target, (_ENDED, _ENDED))  # else it looks like a session that is still running
     return root, home
 
 
