@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import drive
 from stage import Stage, run_scenes
@@ -39,7 +40,7 @@ def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
     return wrong
 
 
-def judge(agent: str, packet: dict) -> list[str]:
+def judge(agent: str, packet: dict[str, Any]) -> list[str]:
     """Return what is wrong with the packet that nobody asked for."""
     failed = [item for item in packet["failed_attempts"] if drive.RUN in item["what"]]
     expected = {

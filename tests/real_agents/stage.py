@@ -97,6 +97,8 @@ class Stage:
                         if end is not None:
                             end(client, requests)
                         code = client.wait(180)
+                        if end is not None:
+                            wait_for_group(client.pid)
                     finally:
                         if client.poll() is None:
                             os.killpg(client.pid, signal.SIGKILL)
@@ -140,6 +142,24 @@ class Stage:
         return wrong + [f"{what} is not in the brief" for what, text in wanted.items() if text not in inside]
 
 
+def wait_for_group(group: int) -> None:
+    """Wait until nothing of an agent runs any more: what npm installs is often a program that starts another one."""
+    end = time.monotonic() + 30
+    while alive := [name for name in os.listdir("/proc") if name.isdigit() and _runs_in(group, Path("/proc") / name)]:
+        if time.monotonic() > end:
+            os.killpg(group, signal.SIGKILL)
+            sys.exit(f"the agent lived on: {', '.join(alive)}")
+        time.sleep(0.1)
+
+
+def _runs_in(group: int, process: Path) -> bool:
+    try:
+        state, _, its_group = (process / "stat").read_text().rpartition(")")[2].split()[:3]
+    except (OSError, ValueError):
+        return False
+    return state != "Z" and int(its_group) == group
+
+
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """Return the requests logged so far; the line that is being written does not count."""
     return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
@@ -167,7 +187,9 @@ def fenced(text: str) -> str | None:
     return inside if closed and set(fence) == {"`"} and len(fence) >= 3 and "data" in head else None
 
 
-def run_scenes(script: str, scenes: Callable[[list[str]], list[str]], play: Callable[[str, Path, Path, Path], list[str]]) -> None:
+def run_scenes(
+    script: str, scenes: Callable[[list[str]], list[str]], play: Callable[[str, Path, Path, Path], list[str]]
+) -> None:
     """Play each scene in a process of its own; exit non-zero when something is wrong.
 
     `scenes` names those that the agents at hand allow; `play` plays one in a folder and returns what is wrong.
