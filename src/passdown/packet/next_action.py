@@ -64,8 +64,8 @@ def require_step(action: NextAction) -> None:
     """Raise `NextActionError` for an action that is no better than looking around."""
     if action.source == _NOTHING_KNOWN:
         raise NextActionError(
-            "no usable next action can be derived",
-            next_step='Say it: `passdown wrap --next "<one concrete step>"`, or write an interim packet.',
+            "no usable next action can be derived: no open item says what to do in so many words",
+            next_step='Say it: `passdown wrap --next "<one concrete step>"`, or `passdown wrap --interim` without one.',
         )
 
 
@@ -109,8 +109,9 @@ def _derived(
     yield from _blocking(risks)
     for rule, items in _open_items(remaining):
         for item in items:
-            if not is_vague(item.text):
-                yield _action(item.text, f"derived:{rule}", basis=item.basis)
+            text = f"{item.id}: {item.text}" if rule.startswith("board") and is_vague(item.text) else item.text
+            if not is_vague(text):
+                yield _action(text, f"derived:{rule}", basis=item.basis)
     step, request = context.evidence.last_step, last_request(context)
     waiting = request is not None and step is not None and (request.at or 0) > (step.at or 0) > 0
     if step is not None and not waiting and says_what_next(step.text):
@@ -194,7 +195,10 @@ def _open_items(remaining: list[RemainingItem]) -> Iterator[tuple[str, list[Rema
 
 
 def _look_around(context: Context) -> NextAction:
-    base = context.evidence.repository.base
+    repository = context.evidence.repository
+    if repository.unborn and not repository.changes:
+        return _action("Ask the human what is wanted next: the repository is empty", _NOTHING_KNOWN, kind="review")
+    base = repository.base
     command = f"git diff --stat {base[:12]}" if base else "git status"
     text = f"Review `{command}` and ask the human what is wanted next"
     return structs.replace(_action(text, _NOTHING_KNOWN, kind="review"), command=command)

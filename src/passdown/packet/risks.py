@@ -57,9 +57,8 @@ def by_severity(risks: Iterable[Risk]) -> list[Risk]:
 
 def _goal(goal: str | None) -> Iterator[Problem]:
     if goal is None:
-        yield Problem(
-            code="goal.missing", severity="warn", detail="nobody stated a goal: no contract, board or request"
-        )
+        detail = "nobody stated a goal: no contract, no task in progress, no request"
+        yield Problem(code="goal.missing", severity="warn", detail=detail)
 
 
 def _blocked(context: Context, blockers: list[Blocker]) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from passdown.model.evidence import RepositoryFacts
 from passdown.model.finding import Finding
 from passdown.model.identifier import normalize_text
 from passdown.model.memory import Ranked
-from passdown.model.packet import FailedAttempt, Packet, Question
+from passdown.model.packet import FailedAttempt, Packet, Question, RemainingItem
 from passdown.model.pattern import lazy_pattern
 from passdown.packet.noted import origin_of
 from passdown.redact.neutralise import one_line
@@ -71,7 +71,7 @@ def make_brief(
         decisions=tuple(Quote(text=one_line(item.choice, 240), note=_why(item.why)) for item in packet.decisions),
         completed=tuple(_completed(packet, verdicts)),
         changed=tuple(_changed(packet)),
-        remaining=tuple(Quote(text=one_line(item.text, 200), note=item.status) for item in packet.remaining),
+        remaining=tuple(Quote(text=_named(item), note=item.status) for item in packet.remaining),
         questions=tuple(_question(q) for q in packet.questions_for_human if not _blocks(q, packet)),
         blocking=tuple(_question(q) for q in packet.questions_for_human if _blocks(q, packet)),
         tests=_tests(packet, ground.facts),
@@ -277,6 +277,12 @@ def _completed(packet: Packet, verdicts: Sequence[Verdict]) -> Iterator[Quote]:
         proof = one_line(item.evidence[:12] if _COMMIT.fullmatch(item.evidence) else item.evidence, 80)
         how = f"{proof}, {off[item.evidence]}" if item.evidence in off else proof or "declared"
         yield Quote(text=one_line(item.text, 160), note=how)
+
+
+def _named(item: RemainingItem) -> str:
+    """Return an open item, with the id by which board and branch know it."""
+    known = item.id and item.source in ("board", "features") and item.id != item.text
+    return one_line(f"{item.id}: {item.text}" if known else item.text, 200)
 
 
 def _changed(packet: Packet) -> Iterator[Quote]:
