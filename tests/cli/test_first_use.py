@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -177,3 +178,38 @@ def test_the_demo_says_how_to_go_on_in_it_with_its_session(passdown: Any, tmp_pa
     assert b"unchanged" in passdown("wrap", "--interim", **here).stderr
     brief = passdown("take", **here).stdout.decode()
     assert "Make `python3 -m unittest -v tests.test_burst` pass" in brief
+
+
+def test_a_session_without_a_title_is_listed_by_its_first_words(
+    repository: Any, passdown: Any, claude_session: Any
+) -> None:
+    claude_session(repository.root).human("Fix src/slug.py; the password=hunter2hunter9Zq is old.")
+    title = passdown("sessions", folder=repository.root).stdout.decode().rstrip("\n").split("\t")[-1]
+    assert title.startswith("Fix src/slug.py; the password=[redacted:")
+
+
+def test_a_board_item_of_one_word_is_named_by_its_id(repository: Any, passdown: Any) -> None:
+    board = [{"id": "T-2", "goal": "Document", "status": "todo", "owner": "builder"}]
+    repository.write("task_board.json", json.dumps(board))
+    repository.commit("Plan")
+    made = passdown("wrap", "--interim", "--json", folder=repository.root)
+    assert json.loads(made.stdout)["next_action"] == "T-2: Document"
+    assert 'Still open: "T-2: Document" (todo)' in passdown("take", folder=repository.root).stdout.decode()
+
+
+def test_a_cold_start_names_the_branch_where_a_packet_waits(worked: Any, passdown: Any, tmp_path: Path) -> None:
+    worked.git("switch", "-q", "-c", "feat/ship")
+    worked.git("add", "-f", "outputs")
+    worked.clock = int(time.time())
+    worked.commit("Hand over")
+    worked.git("switch", "-q", "main")
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", str(worked.root), str(clone)], check=True)
+    done = passdown("take", folder=clone)
+    assert done.returncode == 4
+    assert 'Other packets: "origin/feat/ship" (git switch to it)' in done.stdout.decode()
+
+
+def test_a_repository_without_a_commit_asks_what_is_wanted(tmp_path: Path, passdown: Any) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    assert "the repository is empty" in passdown("take", folder=tmp_path).stdout.decode()

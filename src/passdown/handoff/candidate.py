@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from msgspec import Struct
@@ -11,6 +12,7 @@ from passdown.errors import PassdownError, StaleError
 from passdown.handoff.named import find_stored, require_one
 from passdown.handoff.place import branch_on_shelf
 from passdown.handoff.shelves import store_of
+from passdown.handoff.unwrapped import branches_with_packets
 from passdown.io.files import is_inside, join_inside, read_bounded
 from passdown.model.brief import Quote
 from passdown.model.finding import Finding
@@ -46,13 +48,15 @@ class Shelf(Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
 
     def others(self) -> list[Quote]:
-        """Return the active packets of other branches."""
+        """Return the active packets of other branches, then the branches with packets that are not checked out here."""
         branches = sorted({p.head.git.branch or "" for p in self.stored if p.head.git.branch != self.branch})
-        return [
+        here = [
             Quote(text=one_line(branch or "a detached HEAD", 120), note=one_line(packet.head.packet_id[:12], 12))
             for branch in branches
             for packet in heads(self.stored, branch or None)
         ]
+        waiting = branches_with_packets(self.root, self.config.output, time.time_ns() // 1_000_000)
+        return [*here, *(Quote(text=name, note="git switch to it") for name in waiting)]
 
 
 def open_shelf(root: Path, config: Config) -> Shelf:

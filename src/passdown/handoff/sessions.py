@@ -10,8 +10,9 @@ import msgspec
 
 from passdown.errors import UsageError
 from passdown.handoff.gather import find_root
-from passdown.model.session import SessionRef
+from passdown.model.session import SessionRef, UserMessage
 from passdown.redact.neutralise import neutralise, one_line
+from passdown.redact.scan import Redactor
 from passdown.repository.snapshot import snapshot
 from passdown.sessions.discover import Discovery, all_sessions, find_sessions
 from passdown.sessions.read import agent_called, read_ref, refer_to
@@ -56,11 +57,19 @@ def overview(ref: SessionRef) -> dict[str, Any]:
         "started_at": counts.started_at,
         "ended_at": counts.ended_at or ref.modified_at,
         "branch": one_line(counts.branches[-1], 60) if counts.branches else one_line(ref.branch, 60),
-        "title": one_line(counts.title or ref.title, 80),
+        "title": one_line(counts.title or ref.title or _first_words(ref), 80),
         "tokens": counts.tokens_input + counts.tokens_cache_read + counts.tokens_cache_write + counts.tokens_output,
         "human_messages": counts.human_messages,
         "last_exit": counts.last_exit,
     }
+
+
+def _first_words(ref: SessionRef) -> str:
+    """Return what the person asked for first, for a session that nobody gave a title."""
+    for event in read_ref(ref):
+        if isinstance(event, UserMessage) and event.origin == "human" and not event.agent_id and event.text.strip():
+            return Redactor().text(event.text[:2000])
+    return ""
 
 
 def describe(ref: SessionRef) -> dict[str, Any]:
