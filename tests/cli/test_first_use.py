@@ -213,3 +213,25 @@ def test_a_cold_start_names_the_branch_where_a_packet_waits(worked: Any, passdow
 def test_a_repository_without_a_commit_asks_what_is_wanted(tmp_path: Path, passdown: Any) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     assert "the repository is empty" in passdown("take", folder=tmp_path).stdout.decode()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_repository_that_cannot_be_written_is_taken_all_the_same(worked: Any, passdown: Any) -> None:
+    shelf = worked.root / ".git/passdown"
+    for path in (*shelf.rglob("*"), shelf):
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    try:
+        done = passdown("take", folder=worked.root)
+        assert (done.returncode, b"not recorded" in done.stderr) == (0, True)
+        assert b"Write tests/test_ship.py" in done.stdout
+        refused = passdown("note", "risk", "nobody may write here", folder=worked.root)
+        assert (refused.returncode, b"`take`" in refused.stderr) == (1, True)
+    finally:
+        shelf.chmod(0o700)
+
+
+def test_a_question_without_an_end_is_given_one(repository: Any, passdown: Any) -> None:
+    repository.write("a.py", "A = 1\n")
+    passdown("wrap", "--interim", "--next", "Publish version 2 of a.py", folder=repository.root)
+    shown = passdown("show", folder=repository.root).stdout.decode()
+    assert "Publish version 2 of a.py. If unanswered: it is not done." in shown

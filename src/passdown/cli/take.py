@@ -46,6 +46,10 @@ def take(
     the holder and its age). It is at it until it wraps, ends, or gives no sign of life for `lease-minutes` (5). A
     person is never refused.
     """
+    import errno
+
+    from msgspec import structs
+
     from passdown.handoff.take import Terms
     from passdown.handoff.take import take as take_over
     from passdown.takeover.brief_text import render_brief
@@ -56,7 +60,13 @@ def take(
         receipt=not no_receipt, tokens=tokens,
     )  # fmt: skip
     catch_up_first(folder)
-    taken = take_over(Path(folder), packet, terms=terms)
+    try:
+        taken = take_over(Path(folder), packet, terms=terms)
+    except OSError as error:
+        if no_receipt or error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise
+        click.echo("note   this repository cannot be written to: the takeover is not recorded", err=True)
+        taken = take_over(Path(folder), packet, terms=structs.replace(terms, receipt=False))
     print_findings(taken.findings)
     chosen = "json" if as_json else form or _for_whom(terms.terminal)
     if chosen == "json":

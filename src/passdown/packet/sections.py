@@ -99,7 +99,9 @@ def questions(packet: Packet, room: Room) -> list[str]:
     def show(q: Any) -> str:
         options = f" Options: {', '.join(inline(o, room.least(40)) for o in q.options)}." if q.options else ""
         blocks = f" Blocks: {', '.join(inline(b, room.least(40)) for b in q.blocks[:3])}." if q.blocks else ""
-        text = f"**{inline(q.id, max(24, room.least(64)))}** {inline(q.question, room.chars)}{options}"
+        asked = inline(q.question, room.chars)
+        end = "" if asked.endswith((*"?.!？。！…",)) else "."
+        text = f"**{inline(q.id, max(24, room.least(64)))}** {asked}{end}{options}"
         return f"{text} If unanswered: {inline(q.default, room.least(100))}.{blocks}"
 
     left = packet.omitted.get("questions_for_human", 0)
