@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from typing import Any
 
 import jsonschema_rs
@@ -117,6 +118,9 @@ def test_r04_goal_comes_from_whoever_stated_it(full: Any, claude_session: Any) -
         "Please limit the exports.",
     ]  # fmt: skip
     session.path.unlink()
+    packet = json.loads(full.passdown("wrap", "--dry-run", "--json"))
+    assert packet["goal"] == "Please limit the exports.", "the packet before has it, on a machine without the log too"
+    shutil.rmtree(full.root / "outputs/handoff")
     packet = json.loads(full.passdown("wrap", "--dry-run", "--json"))
     assert (packet["goal"], packet["goal_basis"]) == (None, None)
     assert "goal.missing" in codes(packet)
