@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from passdown.handoff.doctor import Diagnosis, examine
+from passdown.handoff.health.doctor import Diagnosis, examine
 from passdown.model.finding import Finding
 
 IDENTITY = {

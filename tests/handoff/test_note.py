@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from passdown.errors import FormatError, NextActionError, PassdownError, UnsafeError, UsageError
-from passdown.handoff.note import Setting, add_note, answer_question, pin_note, score_assumption, undo_note
-from passdown.handoff.note_list import describe, find_note, list_notes
+from passdown.handoff.notes.listing import describe, find_note, list_notes
+from passdown.handoff.notes.write import Setting, add_note, answer_question, pin_note, score_assumption, undo_note
 from passdown.model.workbench import ClueRow, DecisionRow, NoteRow, QuestionRow
 from passdown.redact.neutralise import neutralise
 

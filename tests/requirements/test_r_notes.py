@@ -9,7 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 from msgspec import structs
 
-from passdown.handoff.note import Setting, add_note, answer_question, pin_note, score_assumption, undo_note
+from passdown.handoff.notes.write import Setting, add_note, answer_question, pin_note, score_assumption, undo_note
 from passdown.model.workbench import ClueRow, DecisionRow, NoteRow, QuestionRow
 
 HUMAN = Setting(now=1_795_000_000_000)

@@ -14,7 +14,7 @@ from passdown.cli.output import at_terminal, print_json
 from passdown.redact.neutralise import neutralise
 
 if TYPE_CHECKING:
-    from passdown.handoff.doctor import Diagnosis, Reading
+    from passdown.handoff.health.doctor import Diagnosis, Reading
     from passdown.model.finding import Finding
 
 _SHOWN = 12
@@ -54,7 +54,7 @@ def doctor(folder: str, portable: bool, keep: Path | None, as_json: bool) -> int
 
     Exit code 0 when a fresh agent could go on and nothing would be lost, 6 when not.
     """
-    from passdown.handoff.doctor import examine
+    from passdown.handoff.health.doctor import examine
 
     with _progress() as tell:
         found = examine(Path(folder), portable=portable, keep=keep, tell=tell)

@@ -12,7 +12,7 @@ from passdown.cli.output import at_terminal, print_findings, print_json
 from passdown.redact.neutralise import one_line
 
 if TYPE_CHECKING:
-    from passdown.handoff.note import Noted, Setting
+    from passdown.handoff.notes.write import Noted, Setting
     from passdown.workbench.write import AnyRow
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -48,7 +48,7 @@ def note(ctx: click.Context, pin: str, unpin: str) -> None:
     preferences, assumptions, risks, attempts, next steps), questions.jsonl and clues.jsonl, beside the project's other
     files; the next `wrap` carries them. Secrets are masked before anything is written.
     """
-    from passdown.handoff.note import pin_note
+    from passdown.handoff.notes.write import pin_note
 
     if pin and unpin:
         raise click.UsageError("--pin and --unpin exclude each other")
@@ -216,7 +216,7 @@ def answer(folder: str, name: str, text: tuple[str, ...], by: str) -> None:
     """Answer a question; the answer becomes a decision. A human's question is answered by a human: an agent without a
     terminal is refused with exit code 8.
     """
-    from passdown.handoff.note import answer_question
+    from passdown.handoff.notes.write import answer_question
 
     _print(answer_question(Path(folder), name, _text(text), _setting(by)))
 
@@ -228,7 +228,7 @@ def answer(folder: str, name: str, text: tuple[str, ...], by: str) -> None:
 @click.pass_obj
 def score(folder: str, name: str, score: int, by: str) -> None:
     """Score an assumption as its reviewer: 0 wrong, 1 doubtful, 2 confirmed. What is confirmed leaves the packet."""
-    from passdown.handoff.note import score_assumption
+    from passdown.handoff.notes.write import score_assumption
 
     _print(score_assumption(Path(folder), name, score, _setting(by)))
 
@@ -238,7 +238,7 @@ def score(folder: str, name: str, score: int, by: str) -> None:
 @click.pass_obj
 def undo(folder: str, name: str) -> None:
     """Take a note back, or a question's answer, by a further row."""
-    from passdown.handoff.note import undo_note
+    from passdown.handoff.notes.write import undo_note
 
     _print(undo_note(Path(folder), name, _setting("")))
 
@@ -251,7 +251,7 @@ def undo(folder: str, name: str) -> None:
 def list_(folder: str, kind: str, withdrawn: bool, as_json: bool) -> None:
     """List the notes: id, kind, state, who, and the text."""
     from passdown.cli.output import print_table
-    from passdown.handoff.note_list import describe, list_notes
+    from passdown.handoff.notes.listing import describe, list_notes
 
     found = list_notes(Path(folder), kind, withdrawn=withdrawn)
     print_findings(finding for finding in found.findings if finding.severity != "info")
@@ -279,7 +279,7 @@ def list_(folder: str, kind: str, withdrawn: bool, as_json: bool) -> None:
 @click.pass_obj
 def show(folder: str, name: str, as_json: bool) -> None:
     """Show one note in at most 300 characters, with its anchors."""
-    from passdown.handoff.note_list import describe, find_note
+    from passdown.handoff.notes.listing import describe, find_note
 
     item = find_note(Path(folder), name)
     if as_json:
@@ -308,14 +308,14 @@ def _setting(by: str) -> Setting:
     import os
     import time
 
-    from passdown.handoff.note import Setting
+    from passdown.handoff.notes.write import Setting
 
     terminal = at_terminal("stdin")
     return Setting(environ=os.environ, terminal=terminal, now=time.time_ns() // 1_000_000, by=by)
 
 
 def _add(folder: str, row: AnyRow, by: str) -> None:
-    from passdown.handoff.note import add_note
+    from passdown.handoff.notes.write import add_note
 
     _print(add_note(Path(folder), row, _setting(by)))
 

@@ -15,8 +15,8 @@ from passdown.agents.table import AGENTS
 from passdown.config import load_config
 from passdown.errors import GitError, PassdownError, UsageError
 from passdown.handoff.draft import Draft, draft
-from passdown.handoff.knowledge import chat_losses, packet_losses, wrap_and_commit
-from passdown.handoff.losses import Scene, find_losses, find_unpushed, open_scene
+from passdown.handoff.health.knowledge import chat_losses, packet_losses, wrap_and_commit
+from passdown.handoff.health.losses import Scene, find_losses, find_unpushed, open_scene
 from passdown.handoff.options import Options
 from passdown.handoff.place import branch_on_shelf, find_root
 from passdown.handoff.shelves import store_of

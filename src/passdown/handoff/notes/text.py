@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 from msgspec import structs
 
 from passdown.errors import UsageError
-from passdown.handoff.note_anchor import resolve_anchor
+from passdown.handoff.notes.anchor import resolve_anchor
 from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import ClueRow, DecisionRow, NoteRow, QuestionRow

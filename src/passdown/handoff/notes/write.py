@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 from msgspec import Struct, field, structs
 
 from passdown.errors import NextActionError, UnsafeError, UsageError
-from passdown.handoff.note_anchor import head_of
-from passdown.handoff.note_author import Writer, writer_of
-from passdown.handoff.note_text import clean_row, one_clean, text_field, text_of
-from passdown.handoff.notebook import Notebook, redactor_for, writing
+from passdown.handoff.notes.anchor import head_of
+from passdown.handoff.notes.author import Writer, writer_of
+from passdown.handoff.notes.book import Notebook, redactor_for, writing
+from passdown.handoff.notes.text import clean_row, one_clean, text_field, text_of
 from passdown.handoff.place import branch_on_shelf
 from passdown.model.finding import Finding
 from passdown.model.identifier import content_id, normalize_text

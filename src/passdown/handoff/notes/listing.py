@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct, structs
 
 from passdown.errors import UsageError
-from passdown.handoff.note_anchor import resolve_anchor
-from passdown.handoff.note_text import text_of
-from passdown.handoff.notebook import read_notebook
+from passdown.handoff.notes.anchor import resolve_anchor
+from passdown.handoff.notes.book import read_notebook
+from passdown.handoff.notes.text import text_of
 from passdown.model.finding import Finding
 from passdown.model.workbench import ClueRow, DecisionRow, NoteRow, QuestionRow
 from passdown.redact.neutralise import one_line
