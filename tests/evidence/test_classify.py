@@ -167,3 +167,7 @@ def test_outcomes_that_are_not_failures_stay_what_they_are() -> None:
     assert judge(split_shell("ls"), None, "unknown", "a.txt").result == "ok"
     assert judge(split_shell("make"), 124, "failed", "command timed out after 1000 milliseconds").result == "timeout"
     assert judge(split_shell("make"), None, "failed", "Command aborted").result == "interrupted"
+    for refusal in ("Blocked: sleep 45 followed by: make", "InputValidationError: Bash failed"):
+        text = f"<tool_use_error>{refusal}</tool_use_error>"
+        assert judge(split_shell("make"), None, "failed", text).result == "rejected"
+    assert judge(split_shell("make"), 1, "failed", "<tool_use_error>is what it printed").result == "failed"

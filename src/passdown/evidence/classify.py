@@ -27,6 +27,8 @@ class Verdict(NamedTuple):
 OK = Verdict("ok", False, "")
 
 _CANCELLED = r"(?:<tool_use_error>)?\s*(?:Sibling tool call errored|Cancelled: parallel tool call)"
+_REFUSED = r"<tool_use_error>"
+"""What Claude Code puts before its own no to a call (blocked, not valid): the command was not run."""
 _ABORTED = r"(?i)(?:^|\n)\s*(?:Command aborted|User aborted the command|\[Request interrupted by user)"
 _TIMED_OUT = r"(?im)^\W*(?:command|process|execution|shell tool)?\b.{0,40}\btimed? ?out (?:after|in)\b"
 
@@ -86,6 +88,8 @@ def judge(
     cancelled = compiled(_CANCELLED).match(output)
     if outcome == "interrupted" or cancelled or (exit_code is None and compiled(_ABORTED).search(output[-400:])):
         return Verdict("interrupted", False, line)
+    if exit_code is None and output.lstrip().startswith(_REFUSED):
+        return Verdict("rejected", False, "")
     if exit_code is None and outcome == "unknown":
         return _unreported(parts, output, line)
     late = exit_code in {None, 124} and compiled(_TIMED_OUT).search(output[:400] + "\n" + output[-400:])
