@@ -2,8 +2,9 @@
 
     python tests/real_agents/endings.py --cache DIR --lab DIR [--only sigkill] [--agents claude_code,codex,…]
 
-The agent mends one bug, runs the tests (red), and is ended while the model is about to answer; the successor is always
-Claude Code. Nothing of ours is asked for in between, and nothing waits for a drain: a killed session has none.
+The agent mends one bug, runs the tests (red), and is ended while the model is about to answer (`early`: before the
+tests). The successor is always Claude Code. Nothing of ours is asked for in between, and nothing waits for a drain: a
+killed session has none.
 """
 
 from __future__ import annotations
@@ -23,11 +24,15 @@ from stage import Stage, read_lines, run_scenes
 
 SUCCESSOR = "claude_code"
 WORK = {"the next action": drive.RUN, "the failed run": "(red at hand-over", "the change": "Changed: src/slug.py"}
+EARLY = {"the next action": "Go on with the last request", "the change": WORK["the change"]}
 SAID = {**WORK, "the agent's last word": "n-1"}
 ANSWER = 3
 """The step in which the model answers after the red run."""
 
-ENDINGS = ("normal", "sigterm", "sigint", "sigkill", "429")
+EDITED = 2
+"""The step in which the model answers after the edit, before any test."""
+
+ENDINGS = ("normal", "sigterm", "sigint", "sigkill", "sigkill-early", "429")
 OWN = {"claude_code": ("clear", "compact"), "codex": ("compact",)}
 PATIENCE = 120.0
 
@@ -38,8 +43,9 @@ def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
     stage = Stage(place, cache, lab, tuple(dict.fromkeys((agent, SUCCESSOR))))
     steps = stage.steps(agent)
     if ending.startswith("sig"):
-        slow = [*steps[:ANSWER], {**steps[ANSWER], "sleep": 60}]
-        stage.play(agent, {"steps": slow}, end=signalled(ending))
+        last = EDITED if ending.endswith("early") else ANSWER
+        slow = [*steps[:last], {**steps[last], "sleep": 60}]
+        stage.play(agent, {"steps": slow}, end=signalled(ending.partition("-")[0], last))
     elif ending == "429":
         refused = {"status": 429, "error": "rate_limit_error"}
         stage.play(agent, {"steps": [*steps[:ANSWER], refused]}, without_retries(agent, stage), end=lambda *_: None)
@@ -57,15 +63,16 @@ def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
     told = Counter(line.split("\t")[2] for line in stage.log())
     if (ending == "compact" and not told["compacted"]) or (ending == "clear" and told["start"] < 3):
         return [f"no {ending} took place: {dict(told)}"]
-    return stage.briefed(SUCCESSOR, WORK if ending.startswith("sig") or ending == "429" else SAID)
+    cut = EARLY if ending.endswith("early") else WORK if ending.startswith("sig") or ending == "429" else SAID
+    return stage.briefed(SUCCESSOR, cut)
 
 
-def signalled(name: str) -> Callable[[subprocess.Popen[bytes], Path], None]:
-    """Return what sends a signal while the model is about to answer."""
+def signalled(name: str, step: int) -> Callable[[subprocess.Popen[bytes], Path], None]:
+    """Return what sends a signal while the model is about to answer in that step."""
 
     def end(client: subprocess.Popen[bytes], requests: Path) -> None:
         until = time.monotonic() + PATIENCE
-        while not any(line.get("step") == ANSWER for line in read_lines(requests)):
+        while not any(line.get("step") == step for line in read_lines(requests)):
             if time.monotonic() > until or client.poll() is not None:
                 sys.exit("the agent did not come so far")
             time.sleep(0.05)
