@@ -225,7 +225,11 @@ def run_scenes(
         print(f"{name}: {told} ({time.monotonic() - started:.0f} s)", flush=True)
         if arguments.keep:
             shutil.copytree(place, arguments.keep / name, dirs_exist_ok=True, symlinks=True)
-        shutil.rmtree(place, ignore_errors=True)
+        for _ in range(50):  # a drain that nobody waited for still writes
+            shutil.rmtree(place, ignore_errors=True)
+            time.sleep(0.2)
+            if not place.exists():
+                break
         return done.returncode == 0
 
     with ThreadPoolExecutor(2 if apart else 1) as pool:
