@@ -7,6 +7,7 @@ from passdown.evidence.identity import identify
 from passdown.evidence.links import Links
 from passdown.evidence.places import Places
 from passdown.evidence.plan import Plan
+from passdown.evidence.proving import moves_first
 from passdown.evidence.runs import Finished, feedback_run
 from passdown.evidence.tests import Tests, declared_commands
 from passdown.evidence.touches import Touches
@@ -66,8 +67,17 @@ class Stages:
         self.seen_at(finished.run.at)
         self.tests.add(finished, key, clock, from_session=log > 0)
         if finished.state and finished.identity.moves and finished.run.result in {"ok", "unknown", "failed"}:
-            self.tests.changed(clock, finished.run.at)
+            self._moved(finished, clock)
         return key
+
+    def _moved(self, finished: Finished, clock: int) -> None:
+        """Take note that a command changed files: before its own tests ran, or after all that was known."""
+        run = finished.run
+        if run.kind == "test" and moves_first(finished.identity.parts):
+            started = None if run.at is None else run.at - (run.duration_ms or 0) - 1
+            self.tests.changed(clock - 1, started)
+        else:
+            self.tests.changed(clock, run.at)
 
 
 def _acceptance(workbench: Workbench, test_command: str, places: Places) -> list[tuple[str, ...]]:

@@ -11,6 +11,7 @@ from passdown.evidence.identity import identify
 from passdown.evidence.kinds import kind_of, program_of, words_of
 from passdown.evidence.output import bare_output, clipped
 from passdown.evidence.places import Places
+from passdown.evidence.proving import proving_part
 from passdown.evidence.reports import Report, read_report
 from passdown.evidence.runs import Finished
 from passdown.model.evidence import CommandRun, RepositoryFacts, TestFacts
@@ -173,7 +174,9 @@ class Tests:
         known = self._read_all()
         declared = [seen for seen in known if seen.run.tokens in self.tokens]
         deciding = declared or _standing(known)
-        commands = self._criteria.commands or tuple(dict.fromkeys(seen.run.command for seen in deciding))[:10]
+        commands = (
+            self._criteria.commands or tuple(dict.fromkeys(proving_part(seen.run.command) for seen in deciding))[:10]
+        )
         if not deciding:
             manual = self._criteria.prose and not self._criteria.commands
             return TestFacts(commands=commands, state="manual" if manual else "not_run")

@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import structs
 
 from passdown.errors import NextActionError
+from passdown.evidence.proving import proving_part
 from passdown.model.evidence import Basis, CommandChain, Directive
 from passdown.model.packet import NextAction, Question, RemainingItem, Risk
 from passdown.model.pattern import lazy_pattern
@@ -165,8 +166,9 @@ def _failing_test(context: Context) -> str:
     failing: list[CommandChain] = [
         chain for chain in context.chains if chain.kind == "test" and chain.final != "ok" and chain.runs
     ]
-    known = [chain.command for chain in failing if chain.command in context.evidence.tests.commands]
-    commands = [*known, *(chain.command for chain in reversed(failing)), *context.evidence.tests.commands]
+    ran = [proving_part(chain.command) for chain in failing]
+    known = [command for command in ran if command in context.evidence.tests.commands]
+    commands = [*known, *reversed(ran), *context.evidence.tests.commands]
     return commands[0] if commands else ""
 
 
