@@ -6,6 +6,7 @@ They lie in `passdown/receipts/` in git's common directory, mode 0600, shared by
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -67,13 +68,23 @@ def read_receipts(common_dir: Path, most: int = MOST) -> tuple[list[TakeoverRece
         return [], []
     receipts: list[TakeoverReceipt] = []
     findings: list[Finding] = []
-    names = sorted((path.name for path in folder.iterdir() if _FILE.fullmatch(path.name)), reverse=True)
-    for name in names[:most]:
+    for name in _newest_first(folder)[:most]:
         try:
             receipts.append(_read(folder / name))
         except (FormatError, UnsafeError, OSError) as error:
             findings.append(Finding(code="receipt.unreadable", severity="warn", detail=str(error), where=name))
     return receipts, findings
+
+
+def _newest_first(folder: Path) -> list[str]:
+    """Return the receipts' names by the second they say, and within it by when they were written."""
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if _FILE.fullmatch(entry.name):
+                stamp, _, _ = entry.name.partition("-")
+                found.append((stamp, entry.stat(follow_symlinks=False).st_mtime_ns, entry.name))
+    return [name for _, _, name in sorted(found, reverse=True)]
 
 
 def _read(path: Path) -> TakeoverReceipt:
