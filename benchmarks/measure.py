@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import NamedTuple
+
+_LAUNCH = """
+import os, sys, time
+told = int(sys.argv[1])
+os.set_inheritable(told, False)
+started = time.perf_counter()
+pid = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(pid, 0)
+wall = time.perf_counter() - started
+cpu = usage.ru_utime + usage.ru_stime
+os.write(told, f"[{os.waitstatus_to_exitcode(status)}, {cpu}, {wall}, {usage.ru_maxrss}]".encode())
+"""
+"""What starts the command: a process counts the memory of the one that started it as its own, so that one is small."""
 
 
 class Cost(NamedTuple):
@@ -27,20 +40,19 @@ def run(
     stdin: Path = Path(os.devnull),
 ) -> Cost:
     """Run once. Raises `RuntimeError` with the child's last words when its exit code is none of `codes`."""
+    answer, told = os.pipe()
     with stdin.open("rb") as given:
-        started = time.perf_counter()
         child = subprocess.Popen(
-            argv, cwd=folder, env=env, stdin=given, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-        )
-    assert child.stderr is not None
-    words = child.stderr.read()
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    wall = time.perf_counter() - started
-    if child.returncode not in codes:
-        raise RuntimeError(f"{argv[:4]} exited {child.returncode}: {words.decode(errors='replace')[-400:]}")
-    scale = 1 << 20 if sys.platform == "darwin" else 1 << 10
-    return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / scale)
+            [sys.executable, "-I", "-S", "-c", _LAUNCH, str(told), *argv], cwd=folder, env=env, stdin=given,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, pass_fds=(told,),
+        )  # fmt: skip
+    os.close(told)
+    _, words = child.communicate()
+    with os.fdopen(answer) as stream:
+        code, cpu, wall, peak = json.loads(stream.read())
+    if code not in codes:
+        raise RuntimeError(f"{argv[:4]} exited {code}: {words.decode(errors='replace')[-400:]}")
+    return Cost(cpu, wall, peak / (1 << 20 if sys.platform == "darwin" else 1 << 10))
 
 
 def best(
