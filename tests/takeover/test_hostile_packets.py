@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from passdown.errors import PassdownError
@@ -302,6 +302,7 @@ def untouched(templates: dict[str, Any]) -> Any:
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(text="0" + "¡" * 35 + "®")
 @given(text=st.text(max_size=300))
 def test_any_text_stays_inside(text: str, untouched: Any, tmp_path: Path) -> None:
     plain = untouched.packet()

@@ -33,7 +33,7 @@ class _Room(Struct, frozen=True):
 
 _ROOMS = (
     _Room(12, 300), _Room(8, 240), _Room(6, 200), _Room(5, 160), _Room(4, 120), _Room(3, 100), _Room(2, 80),
-    _Room(1, 60), _Room(0, 60),
+    _Room(1, 60), _Room(0, 60), _Room(0, 30),
 )  # fmt: skip
 
 _HEADLINES = {
@@ -181,7 +181,7 @@ def _step(step: NextStep, room: _Room) -> Iterator[str]:
     if (step.command and step.command not in step.text) or step.recorded:
         recorded = f"  ({step.recorded})" if step.recorded else ""
         yield f"  command: {one_line(step.command, 300)}{recorded}"
-    if step.agents_view:
+    if step.agents_view and room.chars >= 60:
         cap = max(room.chars, 120) if room.items else 60
         yield f"  the last agent's unchecked view: {_quote(step.agents_view, cap)}"
     if step.needs_human:
