@@ -28,6 +28,21 @@ class Hooks(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, renam
     automatic_handoffs: int = 0
 
 
+class Budget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+    """How full a session's context may get, `[tool.passdown.budget]`.
+
+    From the part `prepare` of the model's window on, a packet is prepared before a new phase; above `wrap_up` nothing new
+    is begun. `tokens` is the boundary where the window is not known. `windows` maps the beginning of a model's name to
+    its window; `advise` has the hooks tell a session once that it is above `wrap_up`.
+    """
+
+    prepare: float = 0.5
+    wrap_up: float = 0.7
+    tokens: int = 100_000
+    windows: dict[str, int] = field(default_factory=dict)
+    advise: bool = True
+
+
 class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
     """What a project may set. Every field has a safe default.
 
@@ -67,6 +82,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     heading_language: str = "en"
     lease_minutes: int = 5
     hooks: Hooks = Hooks()
+    budget: Budget = Budget()
 
 
 def load_config(root: Path) -> Config:

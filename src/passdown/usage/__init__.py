@@ -1,0 +1,1 @@
+"""What a session costs, out of its canonical events: totals, growth, model switches, how full its context is."""
