@@ -21,7 +21,7 @@ class Agent(NamedTuple):
     `override` is the environment variable that moves `home` (a path relative to the user's home folder), `resume` the
     words before a session's id that open that session again, `own` the variable that names the session to its commands.
     `module` is empty where no reader of its sessions exists, `hooks` where nothing can be installed; `program` is the
-    binary's name.
+    binary's name, `skills` the project's folder where it looks for skills.
     """
 
     id: str
@@ -33,6 +33,7 @@ class Agent(NamedTuple):
     own: str = ""
     hooks: str = ""
     program: str = ""
+    skills: str = ""
 
 
 class Sessions(Protocol):
@@ -74,21 +75,23 @@ class Hooks(Protocol):
 
 TABLE: tuple[Agent, ...] = (
     Agent("claude_code", "Claude Code", "passdown.agents.claude_code.sessions", "CLAUDE_CONFIG_DIR", ".claude",
-          ("claude", "--resume"), "CLAUDE_CODE_SESSION_ID", "passdown.agents.claude_code.hooks", "claude"),
+          ("claude", "--resume"), "CLAUDE_CODE_SESSION_ID", "passdown.agents.claude_code.hooks", "claude",
+          ".claude/skills"),
     Agent("codex", "Codex", "passdown.agents.codex.sessions", "CODEX_HOME", ".codex", ("codex", "resume"),
-          "CODEX_THREAD_ID", "passdown.agents.codex.hooks", "codex"),
+          "CODEX_THREAD_ID", "passdown.agents.codex.hooks", "codex", ".agents/skills"),
     Agent("opencode", "OpenCode", "passdown.agents.opencode.sessions", "", ".local/share/opencode",
-          ("opencode", "--session"), "", "passdown.agents.opencode.hooks", "opencode"),
+          ("opencode", "--session"), "", "passdown.agents.opencode.hooks", "opencode", ".agents/skills"),
     Agent("pi", "Pi", "passdown.agents.pi.sessions", "PI_CODING_AGENT_DIR", ".pi/agent", ("pi", "--session"), "",
-          "passdown.agents.pi.hooks", "pi"),
+          "passdown.agents.pi.hooks", "pi", ".agents/skills"),
     Agent("gemini", "Gemini CLI", "passdown.agents.gemini.sessions", "", ".gemini", ("gemini", "--resume"),
-          "GEMINI_SESSION_ID", "passdown.agents.gemini.hooks", "gemini"),
+          "GEMINI_SESSION_ID", "passdown.agents.gemini.hooks", "gemini", ".agents/skills"),
     Agent("qwen", "Qwen Code", "passdown.agents.qwen.sessions", "QWEN_HOME", ".qwen", ("qwen", "--resume"),
-          "QWEN_CODE_SESSION_ID", "passdown.agents.qwen.hooks", "qwen"),
+          "QWEN_CODE_SESSION_ID", "passdown.agents.qwen.hooks", "qwen", ".qwen/skills"),
     Agent("copilot", "Copilot CLI", "passdown.agents.copilot.sessions", "COPILOT_HOME", ".copilot",
-          ("copilot", "--resume"), "COPILOT_AGENT_SESSION_ID", "passdown.agents.copilot.hooks", "copilot"),
+          ("copilot", "--resume"), "COPILOT_AGENT_SESSION_ID", "passdown.agents.copilot.hooks", "copilot",
+          ".agents/skills"),
     Agent("openhands", "OpenHands", "passdown.agents.openhands.sessions", "OH_PERSISTENCE_DIR", ".openhands",
-          ("openhands", "--resume"), "", "passdown.agents.openhands.hooks", "openhands"),
+          ("openhands", "--resume"), "", "passdown.agents.openhands.hooks", "openhands", ".agents/skills"),
 )  # fmt: skip
 """Every agent that passdown knows, by a reader of its sessions or by hooks."""
 

@@ -41,7 +41,7 @@ def append_row(root: Path, config: Config, row: AnyRow, *, locked_by: Path | Non
         raise UsageError("the text is not UTF-8", where=role, next_step="Write it in UTF-8.") from error
     if len(line) > MAX_ROW:
         raise UsageError(f"is longer than {MAX_ROW} bytes", where=role, next_step="Shorten it, or name a file instead.")
-    path = _place(root, config, role)
+    path = place_of(root, config, role)
     target = join_inside(root, path)
     target.parent.mkdir(parents=True, exist_ok=True)
     if locked_by is None:
@@ -83,7 +83,8 @@ def _fields(row: AnyRow) -> dict[str, Any]:
     return {name: getattr(row, name) for name in always[_kind(row)[0]]} | fields
 
 
-def _place(root: Path, config: Config, role: Role) -> str:
+def place_of(root: Path, config: Config, role: Role) -> str:
+    """Return where rows of a role go: the configured place, the file that is there, or one at the root."""
     places = [path for path in candidates(role, config) if not own_output(path, config)]
     if role in config.artifacts and places:
         return places[0]
