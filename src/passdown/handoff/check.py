@@ -41,12 +41,13 @@ class Checked(Struct, frozen=True, kw_only=True):
 
 class Running(Struct, frozen=True, kw_only=True):
     """What check may do beyond looking: run the tests, each for at most `timeout` seconds, write the report, and set
-    what is proven on the board to done.
+    what is proven on the board to done. With `only_look` nothing is run, whatever the configuration says.
     """
 
     run_tests: bool = False
     report: bool = False
     sync_board: bool = False
+    only_look: bool = False
     timeout: float = TIMEOUT
     announce: Announce = lambda _: None
 
@@ -91,7 +92,7 @@ def check(
 
 def _tested(folder: Path, running: Running) -> Tested | None:
     """Run the tests when asked to. A configuration alone never has a command run that only manifests point to."""
-    if not running.run_tests and not load_config(find_root(folder)).run_tests:
+    if running.only_look or not (running.run_tests or load_config(find_root(folder)).run_tests):
         return None
     return run_tests(folder, timeout=running.timeout, heuristics=running.run_tests, announce=running.announce)
 
