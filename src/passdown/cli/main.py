@@ -52,10 +52,20 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "export": ("passdown.cli.export:export", "Packets", "Write a packet in another shape."),
     "schema": ("passdown.cli.schema:schema", "Packets", "Print the JSON Schema of the packet."),
     "sessions": ("passdown.cli.sessions:sessions", "Sessions", "List the sessions of this repository, or show one."),
+    "budget": (
+        "passdown.cli.budget:budget",
+        "Sessions",
+        "Say how full the context is: go on, prepare a packet, or wrap up.",
+    ),
     "hooks": (
         "passdown.cli.hooks:hooks",
         "Inside the agents",
         "Have agents write the packet and read the brief by themselves.",
+    ),
+    "skill": (
+        "passdown.cli.skill:skill",
+        "Inside the agents",
+        "Teach agents, by a skill made for this project, to leave evidence and to hand over.",
     ),
     "demo": ("passdown.cli.demo:demo", "Getting to know it", "Make a small repository with a session, and wrap it."),
     "completion": (
