@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from passdown.clean.options import Situation
 from passdown.model.finding import Finding
 from passdown.repository.branches import is_ancestor, is_branch_name
-from passdown.store.packets import active_packets, read_shelf, shelf
+from passdown.store.packets import heads, read_store, shelves
 
 
 def expected_findings(situation: Situation) -> Iterator[Finding]:
@@ -51,9 +52,9 @@ def _of_packet(situation: Situation) -> str:
 
     A packet of this branch settles it; one whose branch is gone, or was merged into HEAD, speaks of the past.
     """
-    stored, _ = read_shelf(shelf(situation.root, situation.config))
+    stored = read_store(shelves(situation.root, Path(situation.repository.common_dir), situation.config)).packets
     named = {packet.head.git.branch for packet in stored if packet.head.topic == situation.draft.topic}
-    active = {branch for branch in named if branch and active_packets(stored, branch, situation.draft.topic)}
+    active = {branch for branch in named if branch and heads(stored, branch, situation.draft.topic)}
     if situation.repository.branch in active:
         return situation.repository.branch
     tips = {branch.name: branch.tip for branch in situation.branches}

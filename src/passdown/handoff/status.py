@@ -24,7 +24,7 @@ from passdown.repository.locate import Layout, locate, read_layout
 from passdown.repository.operation import operation_in
 from passdown.repository.own import OwnPaths
 from passdown.sessions.newest import newest_sessions
-from passdown.store.packets import PACKET_LIMIT, StoredPacket, active_packets, own_paths, read_store, shelves
+from passdown.store.packets import PACKET_LIMIT, StoredPacket, heads, own_paths, read_store, shelves
 
 if TYPE_CHECKING:
     from passdown.model.brief import TakeoverReceipt
@@ -235,8 +235,8 @@ class _Look:
         if branch and not _PLAIN_BRANCH.fullmatch(branch):  # packets may name such a branch in another way
             from passdown.handoff.place import branch_on_shelf
 
-            return active_packets(packets, branch_on_shelf(self.layout.root))
-        return active_packets(packets, branch or None)
+            return heads(packets, branch_on_shelf(self.layout.root))
+        return heads(packets, branch or None)
 
     def _packet(self, stored: StoredPacket, glance: _Glance, tree: Tree) -> PacketState:
         as_of = to_milliseconds(glance.as_of)
@@ -334,7 +334,7 @@ def _unreadable(stored: StoredPacket | None, glance: _Glance | None) -> tuple[Fi
 def _elsewhere(packets: list[StoredPacket], active: list[StoredPacket]) -> tuple[str, ...]:
     """Return the other branches that have an active packet; a detached HEAD's is called that."""
     branches = {packet.head.git.branch for packet in packets} - {packet.head.git.branch for packet in active}
-    found = [branch for branch in branches if active_packets(packets, branch)]
+    found = [branch for branch in branches if heads(packets, branch)]
     return tuple(sorted(one_line(branch or "detached HEAD", 120) for branch in found))
 
 

@@ -16,7 +16,6 @@ from passdown.store.shelves import (
     Shelves,
     Store,
     read_head,
-    read_shelf,
     read_store,
     remove_leftovers,
     shelf,
@@ -29,13 +28,11 @@ __all__ = [
     "Shelves",
     "Store",
     "StoredPacket",
-    "active_packets",
     "check_slug",
     "exclude_mirror",
     "heads",
     "own_paths",
     "read_head",
-    "read_shelf",
     "read_store",
     "remove_leftovers",
     "shelf",
@@ -62,11 +59,6 @@ def own_paths(config: Config) -> tuple[str, ...]:
     """Return the repository-relative paths that are passdown's own and never count as work."""
     mirror = (config.mirror,) if config.mirror else ()
     return (config.output.rstrip("/") + "/", ".ai/", *mirror, "clean_state.json")
-
-
-def active_packets(packets: list[StoredPacket], branch: str | None, topic: str | None = None) -> list[StoredPacket]:
-    """Return the heads of the chains for a branch (and topic): `heads` under its first name."""
-    return heads(packets, branch, topic)
 
 
 def exclude_mirror(common_dir: Path, mirror: str) -> tuple[Path, bytes] | None:

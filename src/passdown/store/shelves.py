@@ -82,12 +82,6 @@ def read_store(places: Shelves) -> Store:
     return Store(packets=tuple(found.values()), findings=tuple(findings), leftovers=tuple(leftovers))
 
 
-def read_shelf(folder: Path) -> tuple[list[StoredPacket], list[Finding]]:
-    """Return the packets of one shelf in name order, and what could not be read there."""
-    packets, findings, _ = _scan(folder, "project")
-    return packets, findings
-
-
 def read_head(path: Path) -> PacketHead:
     """Read a packet's head. Raises `FormatError` when it is none."""
     return decode_head(read_bounded(path, PACKET_LIMIT), path.name)

@@ -32,7 +32,7 @@ from passdown.repository.attributes import ignored_paths
 from passdown.repository.locate import read_layout
 from passdown.repository.replica import Origin, is_partial, machine_origin, remote_origin, replicate
 from passdown.repository.snapshot import snapshot
-from passdown.store.packets import PACKET_LIMIT, active_packets, own_paths
+from passdown.store.packets import PACKET_LIMIT, heads, own_paths
 from passdown.takeover.ground import ground_of
 from passdown.takeover.pointers import Pointer, list_pointers, resolve_pointers
 
@@ -188,7 +188,7 @@ class _Examination:
     # --- what is known here
 
     def _packet(self) -> Packet | None:
-        active = active_packets(list(self.store.packets), branch_on_shelf(self.root))
+        active = heads(self.store.packets, branch_on_shelf(self.root))
         if not active:
             return None
         newest = max(active, key=lambda stored: (stored.head.as_of or "", stored.packet_id))
@@ -220,7 +220,7 @@ class _Examination:
         return known
 
     def _conflicts(self) -> Iterator[Finding]:
-        active = active_packets(list(self.store.packets), branch_on_shelf(self.root))
+        active = heads(self.store.packets, branch_on_shelf(self.root))
         if len(active) > 1:
             names = ", ".join(stored.packet_id[:12] for stored in active)
             detail = f"{len(active)} packets are active here, and a fresh agent cannot tell which: {names}"

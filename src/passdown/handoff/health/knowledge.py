@@ -16,7 +16,7 @@ from passdown.model.packet import Packet
 from passdown.model.pattern import lazy_pattern
 from passdown.packet.difference import items_of
 from passdown.redact.neutralise import one_line
-from passdown.store.packets import PACKET_LIMIT, Store, StoredPacket, active_packets
+from passdown.store.packets import PACKET_LIMIT, Store, StoredPacket, heads
 
 _SAID = (
     ("directives", "message", "of the human"),
@@ -43,7 +43,7 @@ def packet_losses(root: Path, config: Config, store: Store, clone: Path, fix: st
     packets = list(store.packets)
     branch = try_git(root, "symbolic-ref", "--quiet", "--short", "HEAD")[1].decode("utf-8", "replace").strip()
     for stored in packets:
-        driving = stored in active_packets(packets, stored.head.git.branch)
+        driving = stored in heads(packets, stored.head.git.branch)
         name = f"packet {stored.packet_id[:12]} ({one_line(stored.head.git.branch or 'detached HEAD', 80)})"
         if stored.shelf == "local":
             there = stored.head.git.branch or ""
