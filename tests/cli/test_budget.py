@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -41,10 +42,11 @@ def test_the_newest_session_of_the_worktree_on_one_line(session: Any, passdown: 
 def test_the_session_it_runs_in_comes_first(session: Any, passdown: Any, repository: Any, claude_session: Any) -> None:
     session.answer(150_000)
     other = claude_session(repository.root, "aaaaaaaa-0000-4000-8000-000000000002")
-    other.clock += 3600
+    os.utime(session.path, (session.clock, session.clock))
     other.human("Another one.")
     other.says("Yes.")
-    assert passdown("budget", folder=repository.root).returncode == 0
+    done = passdown("budget", "--json", folder=repository.root)
+    assert (done.returncode, json.loads(done.stdout)["session_id"]) == (0, other.session_id)
     own = passdown("budget", folder=repository.root, CLAUDE_CODE_SESSION_ID=session.session_id)
     assert (own.returncode, b"75.0%" in own.stdout) == (11, True)
 
