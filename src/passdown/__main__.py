@@ -16,10 +16,13 @@ def main() -> None:
     # A command lives for a second and leaves hardly a cycle: looking for them costs a tenth of its time.
     gc.set_threshold(100_000, 50, 1000)
     from passdown.cli.main import run
+    from passdown.io.pattern_cache import use_pattern_cache
 
+    save_patterns = use_pattern_cache()
     try:
         run()
     finally:
+        save_patterns()
         gc.freeze()  # the end of the process frees all of it at once; the interpreter need not search it first
 
 

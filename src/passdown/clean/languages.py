@@ -6,6 +6,8 @@ import re
 from functools import cache
 from typing import Literal, NamedTuple
 
+from passdown.model.pattern import compile_pattern
+
 _LINE = r"(?P<line>//[^\n]*)"
 _BLOCK = r"(?P<block>/\*.*?(?:\*/|\Z))"
 _OPEN_BLOCK = r"(?P<nested>/\*)"
@@ -99,4 +101,4 @@ def is_code(path: str) -> bool:
 def token_pattern(language: Language) -> re.Pattern[str]:
     """Return the expression that matches the language's comments, strings and here-documents."""
     heredoc = f"|(?P<heredoc>{language.heredoc})" if language.heredoc else ""
-    return re.compile(language.tokens + heredoc, re.DOTALL | re.MULTILINE)
+    return compile_pattern(language.tokens + heredoc, re.DOTALL | re.MULTILINE)

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Literal, NamedTuple
 
-from passdown.model.pattern import lazy_pattern
+from passdown.model.pattern import compile_pattern, lazy_pattern
 
 Tier = Literal["always", "maybe", "focused", "skipped"]
 
@@ -123,7 +123,7 @@ _STREAM_END = lazy_pattern(r"\s*<<\s*(?:(?:std::)?endl|[\"'](?:\\n)?[\"'])")
 @cache
 def expression(source: str) -> re.Pattern[str]:
     """Return the compiled expression; `^` and `$` mean a line."""
-    return re.compile(source, re.MULTILINE)
+    return compile_pattern(source, re.MULTILINE)
 
 
 def is_told(text: str) -> bool:

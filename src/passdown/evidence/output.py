@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from passdown.model.pattern import lazy_pattern
+from passdown.model.pattern import compile_pattern, lazy_pattern
 
 MAX_READ = 96 << 10
 """Characters of an output that are looked at: its beginning and its end."""
@@ -123,7 +123,7 @@ def _lines_with(words: tuple[str, ...], text: str, *, backwards: bool) -> list[i
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
     """Compile a pattern when it is first needed: most sessions need few of them."""
-    return re.compile(pattern)
+    return compile_pattern(pattern)
 
 
 def any_line(pattern: re.Pattern[str], words: tuple[str, ...], text: str) -> bool:

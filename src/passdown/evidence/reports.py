@@ -7,6 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from passdown.evidence.output import one_line
+from passdown.model.pattern import compile_pattern
 
 MAX_FAILING = 20
 MAX_ID = 200
@@ -104,7 +105,7 @@ _GO_EMPTY_WORDS = ("[no test files]", "[no tests to run]")
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     """Compile when a text first holds what the pattern looks for: all of them cost more than most sessions."""
-    return re.compile(pattern, re.MULTILINE)
+    return compile_pattern(pattern, re.MULTILINE)
 
 
 def _holds(text: str, words: tuple[str, ...]) -> bool:

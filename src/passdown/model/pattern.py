@@ -11,6 +11,20 @@ _METHODS = (
 )  # fmt: skip
 
 
+_Compile = Callable[[str | bytes, int], re.Pattern[Any]]
+_compile: list[_Compile] = [re.compile]
+
+
+def compile_with(how: _Compile) -> None:
+    """Compile the expressions of the source code in another way than `re.compile`, say out of a cache."""
+    _compile[0] = how
+
+
+def compile_pattern(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Compile an expression that the source code holds; what is made of other text goes to `re.compile`."""
+    return _compile[0](source, flags)
+
+
 class _Lazy:
     def __init__(self, source: str | bytes | Callable[[], str | bytes], flags: int) -> None:
         self._source = source
@@ -20,7 +34,7 @@ class _Lazy:
         if name not in _METHODS:
             raise AttributeError(name)
         source = self._source() if callable(self._source) else self._source
-        compiled: re.Pattern[Any] = re.compile(source, self._flags)
+        compiled = _compile[0](source, self._flags)
         for method in _METHODS:  # from now on these are found on the instance, at no further cost
             setattr(self, method, getattr(compiled, method))
         return getattr(self, name)

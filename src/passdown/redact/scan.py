@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from passdown.model.pattern import lazy_pattern
+from passdown.model.pattern import compile_pattern, lazy_pattern
 from passdown.redact.assignments import CONTEXT_WORDS, MARKER, Patience, Span, kind_of_value, spans_by_context
 from passdown.redact.folders import Folders
 from passdown.redact.names import is_harmless, is_placeholder, is_secret_name, is_varied, secret_word
@@ -291,8 +291,8 @@ def _compiled(rule: Rule) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
     first = (rule.head or rule.anchors[0])[0]
     boundary = _BOUNDARY if rule.head or first.isalnum() else ""
     prefix = "|".join(re.escape(anchor) for anchor in sorted(rule.anchors, reverse=True))
-    pattern = re.compile(f"{boundary}{rule.head}(?:{prefix})(?P<body>{rule.tail})", re.ASCII)
-    return pattern, re.compile(f"{rule.more}+") if rule.more else None
+    pattern = compile_pattern(f"{boundary}{rule.head}(?:{prefix})(?P<body>{rule.tail})", re.ASCII)
+    return pattern, compile_pattern(f"{rule.more}+") if rule.more else None
 
 
 def _trie(literals: Iterable[str]) -> str:
