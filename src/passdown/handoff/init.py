@@ -1,4 +1,4 @@
-"""Init: a configuration file with every option at its default, and a block for AGENTS.md."""
+"""Init: a configuration file with every option at its default, and a block for AGENTS.md (`writing.words`)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from msgspec import Struct
 from passdown.config import MIRROR, OUTPUT_FOLDER
 from passdown.errors import UnsafeError
 from passdown.handoff.gather import find_root
+from passdown.handoff.writing.layout import read_layout_of
+from passdown.handoff.writing.words import BEGIN, END, agents_block
 from passdown.io.files import join_inside, read_bounded, write_files
-
-BEGIN, END = "<!-- passdown:begin -->", "<!-- passdown:end -->"
 
 _CONFIG = f"""# passdown: every option at its default. See `passdown --help`.
 
@@ -46,26 +46,6 @@ _CONFIG = f"""# passdown: every option at its default. See `passdown --help`.
 # contract = "planning/scope_contract.json"
 """
 
-_BLOCK = f"""{BEGIN}
-## Leaving good evidence
-
-Another session will continue this work from a generated handoff packet (`{MIRROR}` when there is one: read it first).
-It is built from what you leave behind, so:
-
-- Keep your plan or todo list current; mark an item done only when its check has passed.
-- Run the tests through the shell, so that the exit code is recorded, and run them again after the last edit.
-- Write a decision that outlives this session as one line in `decisions.jsonl`:
-  `{{"choice": "...", "why": "...", "rejected": ["..."], "by": "agent"}}`; a human's standing wish adds
-  `"kind": "preference", "by": "human"`.
-- Write a question only a human can answer as one line in `questions.jsonl`:
-  `{{"question": "...", "why": "...", "default": "what happens unanswered", "blocks": []}}`.
-- Write what was hard to find out as one line in `clues.jsonl`: `{{"text": "...", "anchors": ["src/x.py:41"]}}`.
-- `passdown note` writes such lines, and risks, failed attempts and the next step: see `passdown note --help`.
-- Commit what is finished. Say in your last message what comes next, with the file and the command.
-- Never write secrets into any of these files.
-{END}
-"""
-
 
 class PlannedFile(Struct, frozen=True, kw_only=True):
     """A file to be written: repository-relative path and its whole new content."""
@@ -88,7 +68,7 @@ def plan_init(folder: Path, *, agents_md: bool = False) -> list[PlannedFile]:
     if agents_md:
         path = join_inside(root, "AGENTS.md").resolve()
         present = read_bounded(path, 1 << 20).decode("utf-8", "surrogateescape") if path.exists() else ""
-        wanted = _with_block(present)
+        wanted = _with_block(present, agents_block(read_layout_of(root)))
         if wanted != present:
             name = path.relative_to(root.resolve()).as_posix()
             planned.append(PlannedFile(root=root, path=name, data=wanted.encode("utf-8", "surrogateescape")))
@@ -100,17 +80,17 @@ def write_init(planned: list[PlannedFile]) -> None:
     write_files([(join_inside(item.root, item.path), item.data) for item in planned])
 
 
-def _with_block(text: str) -> str:
+def _with_block(text: str, block: str) -> str:
     if BEGIN in text:
         if END not in text:
             raise UnsafeError(
                 f"has {BEGIN} without {END}", where="AGENTS.md", next_step="Mend or remove the begun block."
             )
         return re.sub(
-            re.escape(BEGIN) + r".*?" + re.escape(END) + r"\n?", lambda _: _BLOCK, text, count=1, flags=re.DOTALL
+            re.escape(BEGIN) + r".*?" + re.escape(END) + r"\n?", lambda _: block, text, count=1, flags=re.DOTALL
         )
     gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
-    return text + gap + _BLOCK
+    return text + gap + block
 
 
 def _in_pyproject(root: Path) -> bool:
