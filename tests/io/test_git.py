@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from passdown.errors import GitError
-from passdown.io.git import ask_git, one_moment, run_git, try_git
+from passdown.io.git import ask_ahead, ask_git, one_moment, require_git, run_git, try_git
 from passdown.io.program import find_program, program_version
 
 
@@ -116,3 +116,55 @@ def test_one_moment_asks_once_and_then_afresh(tmp_path: Path) -> None:
         assert ask_git(tmp_path / ".", *asked)[0] == 1
         assert try_git(tmp_path, *asked)[1] == b"lf\n"
     assert ask_git(tmp_path, *asked)[1] == b"lf\n"
+
+
+def test_what_is_asked_ahead_is_answered_as_of_then_and_once(repository: Any) -> None:
+    asked = ("rev-parse", "HEAD")
+    before = repository.git("rev-parse", "HEAD").encode() + b"\n"
+    with one_moment():
+        ask_ahead(repository.root, *asked)
+        ask_ahead(repository.root, *asked)
+        assert require_git(repository.root, *asked) == before
+        repository.git("commit", "-q", "--allow-empty", "-m", "more")
+        assert ask_git(repository.root, *asked)[1] == before
+        ask_ahead(repository.root, *asked)
+        assert ask_git(repository.root, *asked)[1] == before
+    assert ask_git(repository.root, *asked)[1] != before
+    ask_ahead(repository.root, *asked)  # there is no moment to keep the answer for
+
+
+def test_an_answer_that_nobody_wants_keeps_nobody_waiting(repository: Any) -> None:
+    marker = repository.root / "still-running"
+    repository.git("config", "filter.slow.clean", f"sleep 3; touch {marker}")
+    repository.write(".gitattributes", "*.slow filter=slow\n")
+    repository.write("a.slow", "x")
+    with pytest.raises(KeyError), one_moment():
+        ask_ahead(repository.root, "hash-object", "a.slow")
+        raise KeyError
+    assert not marker.exists()
+
+
+def test_a_refusal_is_kept_and_told_each_time(repository: Any) -> None:
+    with one_moment():
+        ask_ahead(repository.root, "rev-parse", "--verify", "nowhere")
+        for _ in range(2):
+            with pytest.raises(GitError, match="rev-parse failed: fatal: Needed a single revision"):
+                require_git(repository.root, "rev-parse", "--verify", "nowhere")
+
+
+def test_an_answer_asked_ahead_may_be_large(repository: Any) -> None:
+    repository.write("large", "line\n" * 200_000)
+    blob = repository.git("hash-object", "-w", "large")
+    with one_moment():
+        ask_ahead(repository.root, "cat-file", "blob", blob)
+        assert len(require_git(repository.root, "cat-file", "blob", blob)) == 1_000_000
+
+
+def test_an_answer_asked_ahead_that_takes_too_long_is_given_up(repository: Any) -> None:
+    repository.git("config", "filter.slow.clean", "sleep 5")
+    repository.write(".gitattributes", "*.slow filter=slow\n")
+    repository.write("a.slow", "x")
+    with one_moment():
+        ask_ahead(repository.root, "hash-object", "a.slow")
+        with pytest.raises(GitError, match=r"took longer than 0\.2 s"):
+            ask_git(repository.root, "hash-object", "a.slow", timeout=0.2)

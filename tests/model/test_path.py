@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from passdown.errors import FormatError
-from passdown.model.path import decode_path, encode_path
+from passdown.model.path import decode_path, decode_paths, encode_path
 
 
 @given(st.binary(max_size=200))
@@ -48,3 +48,11 @@ def test_examples() -> None:
 def test_what_was_never_written_is_refused(text: str) -> None:
     with pytest.raises(FormatError):
         encode_path(text)
+
+
+@given(st.lists(st.binary(min_size=1, max_size=20).map(lambda raw: raw.replace(b"\0", b"a")), max_size=8))
+@example([b"plain", b"back\\slash", "\u00e9\u2028".encode()])
+@example([b"plain", b"stray\xff", b"back\\slash"])
+@settings(deadline=None)
+def test_many_paths_are_decoded_as_one_is(paths: list[bytes]) -> None:
+    assert decode_paths(b"".join(path + b"\0" for path in paths)) == [decode_path(path) for path in paths]

@@ -24,6 +24,7 @@ from passdown.handoff.place import find_root
 from passdown.handoff.resume import cheaper_road
 from passdown.handoff.tree import recorded_runs
 from passdown.io.files import home_folder
+from passdown.io.git import one_moment
 from passdown.model.brief import Brief, Claim, ColdStart, TakeoverReceipt, Verdict
 from passdown.model.evidence import RepositoryFacts
 from passdown.model.finding import Finding
@@ -36,6 +37,7 @@ from passdown.redact.neutralise import one_line
 from passdown.redact.scan import Redactor
 from passdown.repository.environment import probe_environment
 from passdown.repository.snapshot import snapshot
+from passdown.repository.status import read_status_ahead
 from passdown.repository.tracked import tracked_paths
 from passdown.sessions.discover import find_sessions
 from passdown.sessions.select import Selection, select_sessions
@@ -106,9 +108,11 @@ def take(folder: Path, name: str = "", options: Options | None = None, terms: Te
                 f"{word} is a human's word, and this runs inside an agent ({by})",
                 next_step=f"Run `passdown take {word}` yourself, in a terminal.",
             )
-    root = find_root(folder)
-    here = open_shelf(root, load_config(root))
-    return _Takeover(here, options, terms, by).run(name)
+    with one_moment():
+        root = find_root(folder)
+        read_status_ahead(root)
+        here = open_shelf(root, load_config(root))
+        return _Takeover(here, options, terms, by).run(name)
 
 
 class _Takeover:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -28,7 +28,8 @@ _CONFIG = (
 
 
 _Answer = tuple[int, bytes, str]
-_moment: ContextVar[dict[tuple[str, ...], _Answer] | None] = ContextVar("moment", default=None)
+_Question = tuple[str, ...]
+_moment: ContextVar[dict[_Question, _Answer | subprocess.Popen[bytes]] | None] = ContextVar("moment", default=None)
 
 
 @contextmanager
@@ -37,22 +38,48 @@ def one_moment() -> Iterator[None]:
     if _moment.get() is not None:
         yield
         return
-    token = _moment.set({})
+    answers: dict[_Question, _Answer | subprocess.Popen[bytes]] = {}
+    token = _moment.set(answers)
     try:
         yield
     finally:
         _moment.reset(token)
+        for answer in answers.values():
+            if isinstance(answer, subprocess.Popen):  # asked ahead, and never wanted
+                with answer:
+                    answer.kill()
 
 
-def ask_git(folder: Path, *arguments: str) -> _Answer:
+def ask_git(folder: Path, *arguments: str, timeout: float = TIMEOUT) -> _Answer:
     """Ask what several parts want to know and what does not change meanwhile; else the same as `try_git`."""
     answers = _moment.get()
     if answers is None:
-        return try_git(folder, *arguments)
+        return try_git(folder, *arguments, timeout=timeout)
     question = (os.path.realpath(folder), *arguments)
-    if question not in answers:
-        answers[question] = try_git(folder, *arguments)
-    return answers[question]
+    answer = answers.get(question)
+    if isinstance(answer, subprocess.Popen):
+        del answers[question]
+        answer = _finish(answer, folder, arguments, timeout=timeout)
+    elif answer is None:
+        answer = try_git(folder, *arguments, timeout=timeout)
+    answers[question] = answer
+    return answer
+
+
+def require_git(folder: Path, *arguments: str) -> bytes:
+    """Ask as `ask_git` does and return git's standard output. Raises `GitError` when git exits non-zero, too."""
+    code, output, message = ask_git(folder, *arguments)
+    if code != 0:
+        raise _refused(folder, arguments, message)
+    return output
+
+
+def ask_ahead(folder: Path, *arguments: str) -> None:
+    """Start to answer what `ask_git` will be asked within this moment, and go on meanwhile. Outside of one: nothing."""
+    answers = _moment.get()
+    question = (os.path.realpath(folder), *arguments)
+    if answers is not None and question not in answers:
+        answers[question] = _start(folder, arguments)
 
 
 def _environment() -> dict[str, str]:
@@ -85,7 +112,7 @@ def run_git(
     """
     code, output, message = try_git(folder, *arguments, stdin=stdin, timeout=timeout, env=env)
     if code != 0:
-        raise GitError(f"git {arguments[0]} failed: {message}", where=str(folder))
+        raise _refused(folder, arguments, message)
     return output
 
 
@@ -100,6 +127,13 @@ def try_git(
 
     Raises `GitError` only when git is missing, cannot start in `folder`, or takes longer than `timeout` seconds.
     """
+    process = _start(folder, arguments, stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE, env=env)
+    return _finish(process, folder, arguments, stdin=stdin, timeout=timeout)
+
+
+def _start(
+    folder: Path, arguments: Sequence[str], *, stdin: int = subprocess.DEVNULL, env: dict[str, str] | None = None
+) -> subprocess.Popen[bytes]:
     binary = find_program("git")
     if binary is None:
         raise GitError("git is not installed", next_step="Install git 2.30 or newer.")
@@ -107,22 +141,42 @@ def try_git(
     for setting in _CONFIG:
         argv += ["-c", setting]
     try:
-        done = subprocess.run(
+        return subprocess.Popen(
             [*argv, *arguments],
             cwd=folder,
             env=_environment() | (env or {}),
-            input=stdin or b"",
-            capture_output=True,
-            timeout=timeout,
-            check=False,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
-    except subprocess.TimeoutExpired as error:
-        raise GitError(
-            f"git {arguments[0]} took longer than {timeout:g} s", where=str(folder), next_step="Try it by hand."
-        ) from error
     except (OSError, ValueError) as error:  # no such folder, a NUL or a lone surrogate in an argument, too many of them
         raise GitError(f"git {arguments[0]} could not start: {error}", where=str(folder)) from error
-    return done.returncode, done.stdout, _reason(done.stderr)
+
+
+def _finish(
+    process: subprocess.Popen[bytes],
+    folder: Path,
+    arguments: Sequence[str],
+    *,
+    stdin: bytes | None = None,
+    timeout: float,
+) -> _Answer:
+    with process:
+        try:
+            output, complaint = process.communicate(stdin, timeout)
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            raise GitError(
+                f"git {arguments[0]} took longer than {timeout:g} s", where=str(folder), next_step="Try it by hand."
+            ) from error
+        except BaseException:  # an interrupt: nothing is left running
+            process.kill()
+            raise
+    return process.returncode, output, _reason(complaint)
+
+
+def _refused(folder: Path, arguments: Sequence[str], message: str) -> GitError:
+    return GitError(f"git {arguments[0]} failed: {message}", where=str(folder))
 
 
 def _reason(stderr: bytes) -> str:

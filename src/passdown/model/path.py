@@ -18,6 +18,15 @@ def decode_path(raw: bytes) -> str:
     return _STRAY.sub(lambda match: f"\\x{ord(match[0]) - 0xDC00:02x}", text)
 
 
+def decode_paths(listing: bytes) -> list[str]:
+    """Return the paths of a NUL-terminated list as `decode_path` would, many at once."""
+    try:
+        text = listing.decode()
+    except UnicodeDecodeError:
+        return [decode_path(raw) for raw in listing.split(b"\0") if raw]
+    return [path for path in text.replace("\\", "\\\\").split("\0") if path]
+
+
 def encode_path(text: str) -> bytes:
     """Return the bytes of a path that `decode_path` wrote.
 

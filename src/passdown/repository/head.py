@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from passdown.errors import FormatError, GitError, UnsafeError
 from passdown.io.files import read_bounded
-from passdown.io.git import run_git, try_git
+from passdown.io.git import ask_git, require_git, run_git
 from passdown.model.path import decode_path
 from passdown.model.pattern import lazy_pattern
 from passdown.repository.own import OwnPaths
@@ -47,7 +47,7 @@ def current_branch(root: Path) -> str:
         plain = None
     if plain:
         return plain[1].decode()
-    code, output, _ = try_git(root, "symbolic-ref", "--quiet", "HEAD")
+    code, output, _ = ask_git(root, "symbolic-ref", "--quiet", "HEAD")
     return decode_path(output.strip()).removeprefix("refs/heads/") if code == 0 else ""
 
 
@@ -70,19 +70,19 @@ def read_head(root: Path, commit: str, branch: str, own: OwnPaths) -> Head:
 
 def identity_of(root: Path, commit: str) -> str:
     """Return the oldest root commit below `commit`: the same in every clone, whatever its folder is called."""
-    output = run_git(root, "log", "--max-parents=0", "--format=%ct %H", commit)
+    output = require_git(root, "log", "--max-parents=0", "--format=%ct %H", commit)
     roots = [line.split() for line in output.decode().splitlines()]
     return min(((int(at), root_id) for at, root_id in roots), default=(0, ""))[1]
 
 
 def resolve_commit(root: Path, name: str) -> str:
     """Return the full id of the commit that `name` means here, or an empty string."""
-    code, output, _ = try_git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    code, output, _ = ask_git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     return output.decode().strip() if code == 0 else ""
 
 
 def _describe(root: Path, commit: str, pathspec: list[str]) -> _Described | None:
-    output = run_git(root, "log", "-1", "--first-parent", "--format=%H %T %ct", commit, *pathspec)
+    output = require_git(root, "log", "-1", "--first-parent", "--format=%H %T %ct", commit, *pathspec)
     parts = output.decode().split()
     return (parts[0], parts[1], int(parts[2])) if parts else None
 

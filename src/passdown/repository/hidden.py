@@ -13,7 +13,7 @@ from passdown.model.path import decode_path
 from passdown.repository.blobs import read_present
 from passdown.repository.locate import Layout
 from passdown.repository.own import OwnPaths
-from passdown.repository.tracked import index_tags
+from passdown.repository.tracked import marked_paths
 
 KEPT = 1000
 """Most marked paths that are present and therefore compared."""
@@ -29,8 +29,8 @@ class Hidden(Struct, frozen=True):
 def hidden_changes(layout: Layout, own: OwnPaths) -> tuple[Hidden, ...]:
     """Return the marked paths that differ from the index, sorted. A skip-worktree file that is absent is fine."""
     marked: dict[bytes, Literal["assume-unchanged", "skip-worktree"]] = {}
-    for tag, path in index_tags(layout.root):
-        if tag == b"H" or own.holds(path):
+    for tag, path in marked_paths(layout.root):
+        if own.holds(path):
             continue
         if tag in (b"S", b"s"):
             if os.path.lexists(os.fsencode(layout.root) + b"/" + path):

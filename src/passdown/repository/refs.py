@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from passdown.io.git import run_git
+from passdown.io.git import require_git
 
 DEFAULT_BRANCHES = ("main", "master", "trunk")
 
@@ -29,7 +29,7 @@ class Integration(Struct, frozen=True):
 def read_refs(root: Path, integration_branch: str) -> Refs:
     """Read the stash, `origin/HEAD` and every ref that may be the integration branch, in one call."""
     names = ["refs/stash", "refs/remotes/origin/HEAD", *_names((integration_branch, *DEFAULT_BRANCHES))]
-    output = run_git(root, "for-each-ref", "--format=%(objectname) %(refname) %(symref)", *names)
+    output = require_git(root, "for-each-ref", "--format=%(objectname) %(refname) %(symref)", *names)
     ids: dict[str, str] = {}
     targets: dict[str, str] = {}
     for line in output.decode("utf-8", "surrogateescape").splitlines():

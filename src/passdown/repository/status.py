@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from passdown.errors import GitError
-from passdown.io.git import run_git
+from passdown.io.git import ask_ahead, require_git
 from passdown.repository.own import OwnPaths
 
 
@@ -54,9 +54,14 @@ _OPTIONS = (
 )  # fmt: skip
 
 
+def read_status_ahead(root: Path) -> None:
+    """Have git read the status while other things are done, for `read_status` in the same moment."""
+    ask_ahead(root, "status", *_OPTIONS)
+
+
 def read_status(root: Path, own: OwnPaths) -> Status:
     """Read the status of the working tree at `root`, leaving out passdown's own paths. Writes no index."""
-    output = run_git(root, "status", *_OPTIONS)
+    output = require_git(root, "status", *_OPTIONS)
     headers: dict[bytes, bytes] = {}
     entries: list[Entry] = []
     untracked: list[bytes] = []

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from passdown.errors import GitError
-from passdown.io.git import ask_git
-from passdown.model.path import decode_path
+from passdown.io.git import require_git
+from passdown.model.path import decode_paths
+
+_LISTING = ("ls-files", "-v", "-z")
 
 
 def tracked_paths(root: Path) -> frozenset[str]:
     """Return the repository-relative paths in the index."""
-    return frozenset(decode_path(path) for _, path in index_tags(root))
+    records = decode_paths(require_git(root, *_LISTING))
+    return frozenset(record[2:] for record in records)
 
 
-def index_tags(root: Path) -> list[tuple[bytes, bytes]]:
-    """Return the tag (`H`, `S` for skip-worktree, lower case for assume-unchanged) and path of every index entry."""
-    code, output, message = ask_git(root, "ls-files", "-v", "-z")
-    if code != 0:
-        raise GitError(f"git ls-files failed: {message}", where=str(root))
-    return [(record[:1], record[2:]) for record in output.split(b"\0") if record]
+def marked_paths(root: Path) -> list[tuple[bytes, bytes]]:
+    """Return tag and path of the index entries that git was told not to look at, or that are unmerged or gone.
+
+    The tag is `S` for skip-worktree, lower case for assume-unchanged.
+    """
+    output = require_git(root, *_LISTING)
+    if output.count(b"\0") == (b"\0" + output).count(b"\0H "):  # most often there is none among many
+        return []
+    return [(record[:1], record[2:]) for record in output.split(b"\0") if record and not record.startswith(b"H ")]

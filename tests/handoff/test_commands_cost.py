@@ -1,0 +1,77 @@
+"""What commands ask of git: each of these costs seconds in a large repository. No clock: a busy machine is no defect."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
+    """Put a git on the search path that writes down each call; return a function that tells and forgets the words."""
+    log = tmp_path / "calls.log"
+    folder = tmp_path / "counting"
+    folder.mkdir()
+    (folder / "git").write_text(f'#!/bin/sh\necho "$*" >> {log}\nexec {shutil.which("git")} "$@"\n')
+    (folder / "git").chmod(0o755)
+
+    def tell() -> list[str]:
+        lines = log.read_text().splitlines() if log.exists() else []
+        log.unlink(missing_ok=True)
+        return [_without_settings(line.split(" ")) for line in lines]
+
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return tell
+
+
+def _without_settings(words: list[str]) -> str:
+    while words[:1] == ["-c"]:
+        words = words[2:]
+    return " ".join(words)
+
+
+def _walks(calls: list[str]) -> list[str]:
+    return [call for call in calls if call.startswith(("status ", "ls-files ", "log --max-parents"))]
+
+
+def test_a_cold_start_walks_the_tree_and_the_history_once(
+    passdown: Callable[..., Any], repository: Any, calls: Callable[[], list[str]]
+) -> None:
+    calls()
+    assert passdown("take", folder=repository.root).returncode == 4
+    made = calls()
+    assert len(made) <= 14
+    assert sorted(call.split(" ")[0] for call in _walks(made)) == ["log", "ls-files", "status"]
+
+
+def test_taking_a_packet_walks_the_tree_and_the_history_once(
+    passdown: Callable[..., Any], repository: Any, calls: Callable[[], list[str]], claude_session: Callable[..., Any]
+) -> None:
+    session = claude_session(repository.root)
+    session.human("Write the parser")
+    session.edits("parser.py")
+    os.utime(session.path, (session.clock, session.clock))
+    assert passdown("wrap", "--interim", folder=repository.root).returncode == 0
+    calls()
+    assert passdown("take", folder=repository.root).returncode == 0
+    made = calls()
+    assert sorted(call.split(" ")[0] for call in _walks(made)) == ["log", "status"]
+    session.says("The parser is next")
+    os.utime(session.path)
+    assert passdown("take", folder=repository.root).returncode == 0
+    assert sorted({call.split(" ")[0] for call in _walks(calls())}) == ["log", "ls-files", "status"]
+
+
+def test_status_walks_the_tree_once(
+    passdown: Callable[..., Any], repository: Any, calls: Callable[[], list[str]]
+) -> None:
+    calls()
+    assert passdown("status", folder=repository.root).returncode == 0
+    made = calls()
+    assert len(made) <= 3
+    assert [call.split(" ")[0] for call in _walks(made)] == ["status"]
