@@ -243,7 +243,7 @@ def drift(copy_of: Callable[[str], Place]) -> Callable[..., None]:
 @pytest.fixture(autouse=True)
 def no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     """These tests are a human's, wherever they run."""
-    from passdown.takeover.receipt import MARKERS
+    from passdown.agents.nested import MARKERS
 
     for name, _ in MARKERS:
         monkeypatch.delenv(name, raising=False)

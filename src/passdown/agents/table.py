@@ -12,6 +12,7 @@ from passdown.io.files import home_folder
 from passdown.model.session import AnyEvent, SessionRef
 
 if TYPE_CHECKING:
+    from passdown.agents.first_message import FirstMessage, Start
     from passdown.agents.hook_command import HookCommand, OwnLine
 
 
@@ -21,7 +22,9 @@ class Agent(NamedTuple):
     `override` is the environment variable that moves `home` (a path relative to the user's home folder), `resume` the
     words before a session's id that open that session again, `own` the variable that names the session to its commands.
     `module` is empty where no reader of its sessions exists, `hooks` where nothing can be installed; `program` is the
-    binary's name, `skills` the project's folder where it looks for skills.
+    binary's name, `skills` the project's folder where it looks for skills. `takeover` is empty where passdown
+    cannot start it with a brief. `markers` are the variables that it sets for the commands it runs; `packages` what its
+    program is installed as, `install` the command for that.
     """
 
     id: str
@@ -34,6 +37,10 @@ class Agent(NamedTuple):
     hooks: str = ""
     program: str = ""
     skills: str = ""
+    takeover: str = ""
+    markers: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    install: str = ""
 
 
 class Sessions(Protocol):
@@ -73,25 +80,50 @@ class Hooks(Protocol):
         """Return what a hook prints so that the agent adds `text` to its context."""
 
 
+class Takeover(Protocol):
+    """What an agent's `takeover` module offers: how it is started with a brief. It sees nothing of the packet."""
+
+    def start(self, message: FirstMessage, extra: tuple[str, ...]) -> Start:
+        """Return the words after the program's name; `extra` are those that the user wants to be among them."""
+
+
 TABLE: tuple[Agent, ...] = (
     Agent("claude_code", "Claude Code", "passdown.agents.claude_code.sessions", "CLAUDE_CONFIG_DIR", ".claude",
           ("claude", "--resume"), "CLAUDE_CODE_SESSION_ID", "passdown.agents.claude_code.hooks", "claude",
-          ".claude/skills"),
+          ".claude/skills",
+          "passdown.agents.claude_code.takeover", ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"),
+          ("@anthropic-ai/claude-code", "share/claude/versions"),
+          "npm install -g @anthropic-ai/claude-code"),
     Agent("codex", "Codex", "passdown.agents.codex.sessions", "CODEX_HOME", ".codex", ("codex", "resume"),
-          "CODEX_THREAD_ID", "passdown.agents.codex.hooks", "codex", ".agents/skills"),
+          "CODEX_THREAD_ID", "passdown.agents.codex.hooks", "codex", ".agents/skills",
+          "passdown.agents.codex.takeover",
+          ("CODEX_THREAD_ID", "CODEX_CI", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"), ("@openai/codex",),
+          "npm install -g @openai/codex"),
     Agent("opencode", "OpenCode", "passdown.agents.opencode.sessions", "", ".local/share/opencode",
-          ("opencode", "--session"), "", "passdown.agents.opencode.hooks", "opencode", ".agents/skills"),
+          ("opencode", "--session"), "", "passdown.agents.opencode.hooks", "opencode", ".agents/skills",
+          "passdown.agents.opencode.takeover", ("OPENCODE",), ("opencode-ai",),
+          "npm install -g opencode-ai"),
     Agent("pi", "Pi", "passdown.agents.pi.sessions", "PI_CODING_AGENT_DIR", ".pi/agent", ("pi", "--session"), "",
-          "passdown.agents.pi.hooks", "pi", ".agents/skills"),
+          "passdown.agents.pi.hooks", "pi", ".agents/skills",
+          "passdown.agents.pi.takeover", ("PI_CODING_AGENT",), ("@mariozechner/pi-coding-agent",),
+          "npm install -g @mariozechner/pi-coding-agent"),
     Agent("gemini", "Gemini CLI", "passdown.agents.gemini.sessions", "", ".gemini", ("gemini", "--resume"),
-          "GEMINI_SESSION_ID", "passdown.agents.gemini.hooks", "gemini", ".agents/skills"),
+          "GEMINI_SESSION_ID", "passdown.agents.gemini.hooks", "gemini", ".agents/skills",
+          "passdown.agents.gemini.takeover", ("GEMINI_CLI",), ("@google/gemini-cli",),
+          "npm install -g @google/gemini-cli"),
     Agent("qwen", "Qwen Code", "passdown.agents.qwen.sessions", "QWEN_HOME", ".qwen", ("qwen", "--resume"),
-          "QWEN_CODE_SESSION_ID", "passdown.agents.qwen.hooks", "qwen", ".qwen/skills"),
+          "QWEN_CODE_SESSION_ID", "passdown.agents.qwen.hooks", "qwen", ".qwen/skills",
+          "passdown.agents.qwen.takeover", ("QWEN_CODE",), ("@qwen-code/qwen-code",),
+          "npm install -g @qwen-code/qwen-code"),
     Agent("copilot", "Copilot CLI", "passdown.agents.copilot.sessions", "COPILOT_HOME", ".copilot",
           ("copilot", "--resume"), "COPILOT_AGENT_SESSION_ID", "passdown.agents.copilot.hooks", "copilot",
-          ".agents/skills"),
+          ".agents/skills",
+          "passdown.agents.copilot.takeover", ("COPILOT_CLI",), ("@github/copilot",),
+          "npm install -g @github/copilot"),
     Agent("openhands", "OpenHands", "passdown.agents.openhands.sessions", "OH_PERSISTENCE_DIR", ".openhands",
-          ("openhands", "--resume"), "", "passdown.agents.openhands.hooks", "openhands", ".agents/skills"),
+          ("openhands", "--resume"), "", "passdown.agents.openhands.hooks", "openhands", ".agents/skills",
+          "passdown.agents.openhands.takeover", (), (),
+          "uv tool install openhands --python 3.12"),
 )  # fmt: skip
 """Every agent that passdown knows, by a reader of its sessions or by hooks."""
 
@@ -107,6 +139,11 @@ def sessions_of(agent: Agent) -> Sessions:
 def hooks_of(agent: Agent) -> Hooks:
     """Import and return the agent's `hooks` module."""
     return cast("Hooks", import_module(agent.hooks))
+
+
+def takeover_of(agent: Agent) -> Takeover:
+    """Import and return the agent's `takeover` module."""
+    return cast("Takeover", import_module(agent.takeover))
 
 
 def home_of(agent: Agent) -> Path:

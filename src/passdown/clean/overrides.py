@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
+from passdown.agents.nested import MARKERS
 from passdown.clean.options import Situation
 from passdown.errors import UnsafeError, UsageError
 from passdown.model.clean import CleanOverride
@@ -12,11 +13,7 @@ from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
 from passdown.repository.base_files import base_files
 
-AGENT_MARKERS = (
-    "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID",
-    "CODEX_CI", "GEMINI_CLI", "QWEN_CODE", "OPENCODE", "CURSOR_AGENT", "PI_CODING_AGENT", "COPILOT_CLI",
-    "GOOSE_TERMINAL", "CLINE_ACTIVE", "AUGMENT_AGENT", "AMP_CURRENT_THREAD_ID", "KIMI_CLI", "AI_AGENT", "AGENT",
-)  # fmt: skip
+AGENT_MARKERS = tuple(dict.fromkeys(name for name, _ in MARKERS))
 """Variables by which agents mark the processes that they start."""
 
 _CODE = lazy_pattern(r"[a-z][a-z_]*\.[a-z][a-z_]*")

@@ -5,9 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 _PROC = Path("/proc")
 _DEPTH = 12
+_FAR = 64
+_WORDS, _WORDS_LIMIT = 8, 16 << 10
+
+
+def own_name() -> str:
+    """Return the name of this process, which stays the same when it becomes another program; empty when unknown."""
+    fields, space = _fields(os.getpid()), _space()
+    return f"{space}:{os.getpid()}:{fields[19]}" if fields and space else ""
 
 
 def ancestors() -> tuple[str, ...]:
@@ -22,6 +31,40 @@ def ancestors() -> tuple[str, ...]:
         found.append(f"{space}:{pid}:{fields[19]}")
         pid = int(fields[1])
     return tuple(found)
+
+
+class Program(NamedTuple):
+    """A running program: its process, the file that is executed, and the first words of its command line."""
+
+    pid: int
+    file: str
+    words: tuple[str, ...]
+    folder: str = ""
+
+
+def ancestor_programs() -> tuple[Program, ...]:
+    """Return the programs of `ancestors`; empty where the system does not tell, without those of other users."""
+    found: list[Program] = []
+    pid, left = os.getppid(), _FAR
+    while pid > 1 and left:
+        fields, left = _fields(pid), left - 1
+        if not fields:
+            break
+        if program := _program(pid):
+            found.append(program)
+        pid = int(fields[1])
+    return tuple(found)
+
+
+def _program(pid: int) -> Program | None:
+    place = _PROC / str(pid)
+    try:
+        file, folder = str((place / "exe").readlink()), str((place / "cwd").readlink())
+        with (place / "cmdline").open("rb") as stream:
+            words = stream.read(_WORDS_LIMIT).split(b"\0")[:_WORDS]
+    except OSError:
+        return None
+    return Program(pid, file.removesuffix(" (deleted)"), tuple(os.fsdecode(word) for word in words), folder)
 
 
 def is_over(names: Sequence[str], here: Sequence[str]) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from passdown.agents.nested import agent_around
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import read_bounded, write_files
 from passdown.model.brief import TakeoverReceipt
@@ -28,18 +29,11 @@ MOST = 1_000
 
 _FILE = lazy_pattern(r"\d{8}T\d{6}Z-([0-9a-f]{32})\.json")
 
-MARKERS: tuple[tuple[str, str], ...] = (
-    ("CLAUDECODE", "claude_code"), ("CLAUDE_CODE_ENTRYPOINT", "claude_code"), ("CODEX_THREAD_ID", "codex"),
-    ("CODEX_SANDBOX", "codex"), ("CODEX_SANDBOX_NETWORK_DISABLED", "codex"), ("OPENCODE", "opencode"),
-    ("PI_CODING_AGENT", "pi"), ("GEMINI_CLI", "gemini"), ("QWEN_CODE", "qwen"), ("CURSOR_AGENT", "cursor"),
-    ("COPILOT_CLI", "copilot"), ("AI_AGENT", "agent"), ("AGENT", "agent"),
-)  # fmt: skip
-"""Environment variables that coding agents set for the commands they run, and the agent's id."""
-
 
 def who_takes(variables: Mapping[str, str]) -> str:
     """Return the id of the agent in whose shell this runs, as its environment says, or `human`."""
-    return next((agent for name, agent in MARKERS if variables.get(name)), "human")
+    around = agent_around(variables)
+    return around.agent if around is not None else "human"
 
 
 def receipts_folder(common_dir: Path) -> Path:
