@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import re
 import subprocess
@@ -106,5 +107,6 @@ def test_a_command_leaves_the_cache_unless_byte_code_is_unwanted(tmp_path: Path)
     for number, extra in enumerate((["-B"], [])):
         prefix = tmp_path / f"prefix{number}"
         argv = [words[0], *extra, "-X", f"pycache_prefix={prefix}", *words[1:]]
-        assert subprocess.run(argv, capture_output=True, check=True).stdout
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        assert subprocess.run(argv, capture_output=True, check=True, env=env).stdout
         assert bool(list(prefix.rglob("patterns.*.bin"))) is not bool(extra)

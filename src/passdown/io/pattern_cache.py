@@ -58,7 +58,7 @@ class PatternCache:
 
     def save(self) -> None:
         """Write what was compiled anew, so that a crash leaves old or new; quietly where it may not write."""
-        if not self._grown or sys.dont_write_bytecode:
+        if not self._grown:
             return
         staged = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         try:
@@ -110,4 +110,4 @@ def use_pattern_cache() -> Callable[[], None]:
         return lambda: None
     cache = PatternCache(_place())
     pattern.compile_with(cache.compile)
-    return cache.save
+    return (lambda: None) if sys.dont_write_bytecode else cache.save
