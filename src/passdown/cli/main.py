@@ -67,6 +67,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "Inside the agents",
         "Teach agents, by a skill made for this project, to leave evidence and to hand over.",
     ),
+    "mcp": (
+        "passdown.cli.mcp:mcp",
+        "Inside the agents",
+        "Serve an agent over the Model Context Protocol: take, status, note, check, wrap.",
+    ),
     "demo": ("passdown.cli.demo:demo", "Getting to know it", "Make a small repository with a session, and wrap it."),
     "completion": (
         "passdown.cli.completion:completion",
