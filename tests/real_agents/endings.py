@@ -1,6 +1,6 @@
 """A real agent's session ends in each of the ways that agents have; the next session's start must have its work.
 
-    python tests/real_agents/endings.py --cache DIR --lab DIR [--only sigkill] [--agents claude_code,codex,…]
+    python tests/real_agents/endings.py [--only sigkill] [--agents claude_code,codex,…]
 
 The agent mends one bug, runs the tests (red), and is ended while the model is about to answer (`early`: before the
 tests). The successor is always Claude Code. Nothing of ours is asked for in between, and nothing waits for a drain: a
@@ -18,8 +18,8 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import clients
 import drive
-import hooks_fire
 from stage import Stage, read_lines, run_scenes
 
 SUCCESSOR = "claude_code"
@@ -50,13 +50,13 @@ def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
         refused = {"status": 429, "error": "rate_limit_error"}
         stage.play(agent, {"steps": [*steps[:ANSWER], refused]}, without_retries(agent, stage), end=lambda *_: None)
     elif ending == "compact" and agent == "codex":
-        run = hooks_fire.compacting(agent, stage.command(agent), steps)
+        run = clients.compacting(agent, stage.command(agent), steps)
         full = [{**step, "usage_in": 260_000} if at == ANSWER - 1 else step for at, step in enumerate(steps)]
         stage.play(agent, {"steps": full, "mode": "sequence"}, run["command"] if run else None)
     else:
         stage.play(agent, {"steps": steps})
         if ending in ("clear", "compact"):
-            words = hooks_fire.again(agent, stage.command(agent))
+            words = clients.again(agent, stage.command(agent))
             stage.play(agent, {"steps": steps}, [*words[:-1], f"/{ending}"])
     if not any(drive.NEW in line for line in (stage.root / "src/slug.py").read_text().splitlines()):
         return ["the agent did not come so far"]

@@ -1,6 +1,6 @@
 """One real agent stops half way; another goes on: its first request must hold the brief of what the first one left.
 
-    python tests/real_agents/pairs.py --cache DIR --lab DIR [--agents claude_code,codex,…]
+    python tests/real_agents/pairs.py [--agents claude_code,codex,…]
 
 For every ordered pair of Claude Code, Codex, Pi and Copilot CLI. The first agent works once; each of the others then
 starts in the same repository, with the home as the first one left it.

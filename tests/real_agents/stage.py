@@ -1,7 +1,7 @@
 """A stage for real agents: one repository, one home with our hooks in it, and a scripted model on the loopback.
 
-`pairs.py` and `endings.py` play on it. Each scene runs in a process, and where that is allowed in a network namespace, of
-its own; an agent that is not in the cache is passed over and said so.
+The scripts beside this one play on it. Each scene runs in a process, and where that is allowed in namespaces, of its own
+(apart.py); an agent that is not in the cache is passed over and said so.
 """
 
 from __future__ import annotations
@@ -20,31 +20,37 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import clients
 import drive
-import hooks_fire
+from apart import apart
+from clients import Steps
+from model.start import requests, serving
 
 AGENTS = ("claude_code", "codex", "pi", "copilot")
-Steps = list[dict[str, Any]]
+"""Those that always run; the rest run where their install fits."""
 
+HERE = Path(__file__).resolve().parent
+CACHE = Path(
+    os.environ.get("PASSDOWN_CI_CACHE")
+    or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "passdown-ci"
+)
 DRAINED = 90.0
+PATIENCE = 240.0
 READ_ONLY: Steps = [{"text": "I have read the handoff and stop here."}]
 
 
 class Stage:
     """One repository and one home, with the hooks of `agents` installed by `passdown hooks install`."""
 
-    def __init__(self, place: Path, cache: Path, lab: Path, agents: tuple[str, ...]) -> None:
+    def __init__(self, place: Path, cache: Path, lab: Path, agents: tuple[str, ...], *, hooks: bool = True) -> None:
         self.place, self.cache, self.lab, self.agents = place, cache, lab, agents
         self.root, self.home = place / "project", place / "home"
         self.home.mkdir(parents=True)
         drive.make_project(self.root)
-        self.env = {
-            agent: drive.configure(agent, self.home)
-            if agent in drive.VERSIONS
-            else hooks_fire.extra(agent, cache, self.home)[0]
-            for agent in agents
-        }
+        self.env = {agent: clients.configure(agent, self.home) for agent in agents}
         self.scenes = 0
+        if not hooks:
+            return
         install = [sys.executable, "-m", "passdown", "-C", str(self.root), "hooks", "install", *agents]
         done = subprocess.run(install, env=self.base(), capture_output=True, check=False)
         if done.returncode != 0:
@@ -52,62 +58,55 @@ class Stage:
 
     def base(self) -> dict[str, str]:
         """Return the environment that every process on the stage has."""
-        return {"HOME": str(self.home), "PATH": "/usr/local/bin:/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8",
-                "TZ": "UTC", "SHELL": "/bin/bash", "NO_PROXY": "127.0.0.1,localhost"}  # fmt: skip
+        return clients.base_env(self.home)
 
     def command(self, agent: str) -> list[str]:
         """Return an agent's command line with the task as its prompt."""
-        if agent not in drive.VERSIONS:
-            return hooks_fire.extra(agent, self.cache, self.home)[1]
-        words = drive.command(agent, self.cache)
+        words = clients.command(agent, self.cache)
         return [*words[:2], "--dangerously-bypass-hook-trust", *words[2:]] if agent == "codex" else words
 
     def steps(self, agent: str) -> Steps:
         """Return the task's script: read, mend one of two bugs, run the tests (red), stop half way."""
-        if agent != "copilot":
-            return drive.steps(agent, self.root)
-        path = str(self.root / "src/slug.py")
-        calls = (("view", {"path": path}), ("edit", {"path": path, "old_str": drive.OLD, "new_str": drive.NEW}),
-                 ("bash", {"command": drive.RUN, "description": "Run the tests"}))  # fmt: skip
-        return [*({"text": "Going on.", "tool": {"name": name, "args": args}} for name, args in calls),
-                {"text": drive.LAST}]  # fmt: skip
+        return clients.steps(agent, self.root)
 
     def play(self, agent: str, script: dict[str, Any], command: list[str] | None = None,
              end: Callable[[subprocess.Popen[bytes], Path], None] | None = None) -> list[dict[str, Any]]:  # fmt: skip
         """Let an agent work through a script and return the requests the model got.
 
-        `end` ends the agent; without it the agent ends by itself, and well.
+        `end` ends the agent, and gets the folder of the requests; without it the agent ends by itself, and well. What the
+        agent said is in `said(agent)` afterwards.
         """
         self.scenes += 1
         scene = self.place / f"scene-{self.scenes}-{agent}"
         scene.mkdir()
-        requests = scene / "requests.jsonl"
-        requests.touch()
-        whole = {"models": ["mock-model", "claude-mock", "gpt-4.1"], "side": "Fix slug helpers", **script}
-        (scene / "script.json").write_text(json.dumps(whole))
-        with (scene / "model.log").open("wb") as log, (scene / "agent.log").open("wb") as out:
-            words = ["--script", str(scene / "script.json"), "--log", str(requests)]
-            server = subprocess.Popen([sys.executable, str(self.lab / "mock/server.py"), "--port", str(drive.PORT), *words],
-                                      stdout=log, stderr=log)  # fmt: skip
-            try:
-                drive.wait_for_server()
-                with subprocess.Popen(command or self.command(agent), cwd=self.root, env=self.base() | self.env[agent],
-                                      stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True) as client:  # fmt: skip
-                    try:
-                        if end is not None:
-                            end(client, requests)
-                        code = client.wait(180)
-                        if end is not None:
-                            wait_for_group(client.pid)
-                    finally:
-                        if client.poll() is None:
-                            os.killpg(client.pid, signal.SIGKILL)
-            finally:
-                server.terminate()
-                server.wait(10)
+        whole = {"models": clients.MODELS, "side": "Fix slug helpers", **script}
+        asked = scene / "requests"
+        with serving(whole, scene, asked, clients.PORT):
+            code = self._run(agent, command or self.command(agent), scene, end)
         if code != 0 and end is None:
-            sys.exit(f"{agent} exited {code}:\n{(scene / 'agent.log').read_text(errors='replace')[-2000:]}")
-        return read_lines(requests)
+            sys.exit(f"{agent} exited {code}:\n{self.said(agent)[-2000:]}")
+        return requests(asked)
+
+    def _run(self, agent: str, command: list[str], scene: Path,
+             end: Callable[[subprocess.Popen[bytes], Path], None] | None) -> int:  # fmt: skip
+        with (scene / "agent.log").open("wb") as out, subprocess.Popen(
+            command, cwd=self.root, env=self.base() | self.env[agent], stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+            start_new_session=True,
+        ) as client:  # fmt: skip
+            try:
+                if end is not None:
+                    end(client, scene / "requests")
+                code = client.wait(PATIENCE)
+                if end is not None:
+                    wait_for_group(client.pid)
+            finally:
+                if client.poll() is None:
+                    os.killpg(client.pid, signal.SIGKILL)
+        return code
+
+    def said(self, agent: str) -> str:
+        """Return what an agent printed in the last scene, which was its own."""
+        return (self.place / f"scene-{self.scenes}-{agent}/agent.log").read_text(errors="replace")
 
     def packets(self) -> list[dict[str, Any]]:
         """Return the packets of the local shelf, without any command of ours run."""
@@ -161,8 +160,8 @@ def _runs_in(group: int, process: Path) -> bool:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the requests logged so far; the line that is being written does not count."""
-    return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
+    """Return the requests kept so far in a folder."""
+    return requests(path)
 
 
 def first_body(requests: list[dict[str, Any]]) -> Any:
@@ -188,16 +187,20 @@ def fenced(text: str) -> str | None:
 
 
 def run_scenes(
-    script: str, scenes: Callable[[list[str]], list[str]], play: Callable[[str, Path, Path, Path], list[str]]
+    script: str,
+    scenes: Callable[[list[str]], list[str]],
+    play: Callable[[str, Path, Path, Path], list[str]],
+    agents: tuple[str, ...] = AGENTS,
 ) -> None:
     """Play each scene in a process of its own; exit non-zero when something is wrong.
 
-    `scenes` names those that the agents at hand allow; `play` plays one in a folder and returns what is wrong.
+    `scenes` names those that the agents at hand allow; `play` plays one in a folder and returns what is wrong. The last
+    line says how many are as they should be.
     """
     parser = argparse.ArgumentParser()
-    parser.add_argument("--cache", type=Path, required=True)
-    parser.add_argument("--lab", type=Path, required=True)
-    parser.add_argument("--agents", default=",".join(AGENTS))
+    parser.add_argument("--cache", type=Path, default=CACHE, help="where .ci/real-agents installs the agents")
+    parser.add_argument("--lab", type=Path, default=HERE, help=argparse.SUPPRESS)
+    parser.add_argument("--agents", default=",".join(agents))
     parser.add_argument("--only", default="", help="scenes whose name holds this")
     parser.add_argument("--keep", type=Path, help="keep what is left on the stages here")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
@@ -210,28 +213,33 @@ def run_scenes(
         sys.exit(1 if wrong else 0)
     here = []
     for agent in arguments.agents.split(","):
-        if (cache / agent / hooks_fire.VERSIONS[agent] / ".done").exists():
+        if clients.is_here(agent, cache):
             here.append(agent)
         else:
-            print(f"{agent} {hooks_fire.VERSIONS[agent]}: not in the cache, not run", flush=True)
-    probe = subprocess.run(["unshare", "-n", "true"], capture_output=True, check=False)
-    apart = ["unshare", "-n", "--", "sh", "-c", 'ip link set lo up; exec "$0" "$@"'] if probe.returncode == 0 else []
-    inner = [*apart, sys.executable, script, "--cache", str(cache), "--lab", str(lab), "--inside"]
+            print(f"{agent} {clients.VERSIONS[agent]}: not in the cache, not run", flush=True)
+    inner = [*apart(), sys.executable, script, "--cache", str(cache), "--lab", str(lab), "--inside"]
+    names = [name for name in scenes(here) if arguments.only in name]
+    with ThreadPoolExecutor(2 if apart() else 1) as pool:
+        good = list(pool.map(lambda name: _scene(name, inner, arguments.keep), names))
+    missing = [agent for agent in arguments.agents.split(",") if agent in AGENTS and agent not in here]
+    lacking = f" (without {', '.join(missing)})" if missing else ""
+    print(f"{Path(script).stem}: {sum(good)} of {len(good)} passed{lacking}", flush=True)
+    sys.exit(0 if good and all(good) and not missing else 1)
 
-    def one(name: str) -> bool:
-        place, started = Path(tempfile.mkdtemp(prefix="passdown-stage-")), time.monotonic()
+
+def _scene(name: str, inner: list[str], keep: Path | None) -> bool:
+    place, started = Path(tempfile.mkdtemp(prefix="passdown-stage-")), time.monotonic()
+    try:
         done = subprocess.run([*inner, f"{name}={place}"], capture_output=True, check=False, timeout=900)
-        told = (done.stdout + done.stderr).decode(errors="replace").strip()
-        print(f"{name}: {told} ({time.monotonic() - started:.0f} s)", flush=True)
-        if arguments.keep:
-            shutil.copytree(place, arguments.keep / name, dirs_exist_ok=True, symlinks=True)
-        for _ in range(50):  # a drain that nobody waited for still writes
-            shutil.rmtree(place, ignore_errors=True)
-            time.sleep(0.2)
-            if not place.exists():
-                break
-        return done.returncode == 0
-
-    with ThreadPoolExecutor(2 if apart else 1) as pool:
-        good = list(pool.map(one, [name for name in scenes(here) if arguments.only in name]))
-    sys.exit(0 if all(good) else 1)
+        told, good = (done.stdout + done.stderr).decode(errors="replace").strip(), done.returncode == 0
+    except subprocess.TimeoutExpired:
+        told, good = "took longer than a quarter of an hour", False
+    print(f"{name}: {told} ({time.monotonic() - started:.0f} s)", flush=True)
+    if keep:
+        shutil.copytree(place, keep / name, dirs_exist_ok=True, symlinks=True, ignore_dangling_symlinks=True)
+    for _ in range(50):  # without a namespace, a drain that nobody waited for still writes
+        shutil.rmtree(place, ignore_errors=True)
+        if not place.exists():
+            break
+        time.sleep(0.2)
+    return good
