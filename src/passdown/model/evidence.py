@@ -108,7 +108,8 @@ class RepositoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     A path that is not UTF-8 is written with `\\xNN` escapes for the stray bytes (and a backslash doubled), which loses
     nothing. `effective_head` looks through commits that touch only passdown's own files. `branch` is empty when
     HEAD is detached; `unborn` when there is no commit yet. `identity` is the oldest root commit, empty when unborn.
-    `intent_to_add` are paths whose name, but not whose content, is in the index. `content` and `code` hash the files as
+    `intent_to_add` are paths whose name, but not whose content, is in the index. `ignored` are the first of what git
+    ignores, a folder with its slash. `content` and `code` hash the files as
     they lie there, all and those that tests may depend on; filled in only where a record or report asks for them.
     """
 
@@ -137,6 +138,7 @@ class RepositoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     changes: tuple[Change, ...] = ()
     changes_total: int = 0
     ignored_count: int = 0
+    ignored: tuple[str, ...] = ()
     stashes: tuple[Stash, ...] = ()
     worktrees: tuple[Worktree, ...] = ()
     submodules: tuple[Submodule, ...] = ()

@@ -75,6 +75,7 @@ def _read(
         changes=changes.kept,
         changes_total=changes.total,
         ignored_count=status.ignored,
+        ignored=tuple(map(decode_path, status.ignored_paths)),
         stashes=read_stashes(root) if "refs/stash" in refs.ids else (),
         worktrees=read_worktrees(layout, own),
         submodules=() if layout.bare else read_submodules(root, status.entries),

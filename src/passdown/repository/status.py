@@ -34,7 +34,7 @@ class Status(Struct, frozen=True):
     """All of it: HEAD's commit (empty when unborn), branch header, upstream with its distance, and the paths.
 
     `ahead` and `behind` are None without an upstream or when it is gone. `nested` are repositories that are no
-    submodules; `ignored` counts entries, a wholly ignored folder as one.
+    submodules; `ignored` counts entries, a wholly ignored folder as one, and `ignored_paths` are the first of them.
     """
 
     commit: str = ""
@@ -46,7 +46,11 @@ class Status(Struct, frozen=True):
     untracked: tuple[bytes, ...] = ()
     nested: tuple[bytes, ...] = ()
     ignored: int = 0
+    ignored_paths: tuple[bytes, ...] = ()
 
+
+MOST_IGNORED = 1000
+"""Most ignored paths that are kept."""
 
 _OPTIONS = (
     "--porcelain=v2", "-z", "--branch", "--no-renames", "--untracked-files=all", "--ignored=matching",
@@ -66,7 +70,7 @@ def read_status(root: Path, own: OwnPaths) -> Status:
     entries: list[Entry] = []
     untracked: list[bytes] = []
     nested: list[bytes] = []
-    ignored = 0
+    ignored: list[bytes] = []
     for record in _records(output):
         kind = record[:2]
         if kind == b"# ":
@@ -77,7 +81,8 @@ def read_status(root: Path, own: OwnPaths) -> Status:
             if not own.holds(path):
                 (nested if path.endswith(b"/") else untracked).append(path)
         elif kind == b"! ":
-            ignored += not (own.holds(record[2:]) or own.below(record[2:]))
+            if not (own.holds(record[2:]) or own.below(record[2:])):
+                ignored.append(record[2:])
         else:
             entry = _entry(record)
             if not own.holds(entry.path):
@@ -93,7 +98,8 @@ def read_status(root: Path, own: OwnPaths) -> Status:
         tuple(entries),
         tuple(untracked),
         tuple(nested),
-        ignored,
+        len(ignored),
+        tuple(ignored[:MOST_IGNORED]),
     )
 
 
