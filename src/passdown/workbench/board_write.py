@@ -1,13 +1,14 @@
-"""Set items of a task board or feature list to done, changing nothing else in the text of the file."""
+"""Set the status of items of a task board or feature list, changing nothing else in the text of the file."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from passdown.model.pattern import lazy_pattern
+from passdown.model.workbench import BoardStatus
 from passdown.workbench.aliases import STATUSES
 from passdown.workbench.board import read_tasks
 from passdown.workbench.document import MalformedError, Notes, decode_text
@@ -31,8 +32,8 @@ class _Edit(NamedTuple):
     text: str
 
 
-def set_done(data: bytes, path: str, ids: Collection[str]) -> bytes:
-    """Return the file with the items of these ids done: `status`, or `passes` where the list keeps that instead.
+def set_status(data: bytes, path: str, wanted: Mapping[str, BoardStatus]) -> bytes:
+    """Return the file with each of these items in its new status: `status`, or `passes` where the list keeps that.
 
     Indentation, order of keys, line ends and everything else stay as they are; ids that are not there are passed over.
     Raises `MalformedError` when the file is no board.
@@ -42,18 +43,23 @@ def set_done(data: bytes, path: str, ids: Collection[str]) -> bytes:
         entries = list(_entries(text, path))
     except (ValueError, RecursionError) as error:
         raise MalformedError("artifact.bad_json", f"is no board that can be edited: {error}") from error
-    word = _word_for_done([members for members in entries if "status" in members])
+    worded = [members for members in entries if "status" in members]
     edits: list[_Edit] = []
-    left = set(ids)
+    left = dict(wanted)
     for members in entries:
         found = read_tasks([{key: member.value for key, member in members.items()}], Notes(path), ids_expected=False)
-        if found and found[0].id in left:
-            left.discard(found[0].id)
-            edits += _edit(members, word) if found[0].status != "done" else []
+        status = left.pop(found[0].id, None) if found else None
+        if status is not None and found[0].status != status:
+            edits += _edit(members, status, _word_for(status, worded))
     for edit in sorted(edits, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
     return mark + text.encode()
+
+
+def set_done(data: bytes, path: str, ids: Collection[str]) -> bytes:
+    """Return the file with the items of these ids done; see `set_status`."""
+    return set_status(data, path, dict.fromkeys(ids, "done"))
 
 
 def _entries(text: str, path: str) -> Iterator[dict[str, _Member]]:
@@ -123,16 +129,17 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _word_for_done(items: list[dict[str, _Member]]) -> str:
-    """Return the word by which the file itself calls an item done."""
-    words = [members["status"].value for members in items]
-    return next((w for w in words if isinstance(w, str) and STATUSES.get(w.strip().lower()) == "done"), "done")
+def _word_for(status: BoardStatus, items: list[dict[str, _Member]]) -> str:
+    """Return the word by which the file itself calls a status."""
+    words = [word for members in items if isinstance(word := members["status"].value, str)]
+    plain = {word: word.strip().lower().replace("-", "_").replace(" ", "_") for word in words}
+    return next((word for word in words if STATUSES.get(plain[word]) == status), status)
 
 
-def _edit(members: dict[str, _Member], word: str) -> list[_Edit]:
+def _edit(members: dict[str, _Member], status: BoardStatus, word: str) -> list[_Edit]:
     if "status" in members:
         return [_Edit(members["status"].start, members["status"].end, json.dumps(word, ensure_ascii=False))]
-    if "passes" in members:
-        return [_Edit(members["passes"].start, members["passes"].end, "true")]
+    if "passes" in members and status in ("done", "todo"):
+        return [_Edit(members["passes"].start, members["passes"].end, "true" if status == "done" else "false")]
     last = max(members.values(), key=lambda member: member.end)
     return [_Edit(last.end, last.end, f', "status": {json.dumps(word, ensure_ascii=False)}')]
