@@ -41,7 +41,9 @@ def mcp(folder: str, agent: str, as_json: bool) -> None:
             next_step="Install it beside passdown: pip install 'passdown[mcp]'",
         ) from None
     if at_terminal("stdin"):
-        click.echo("passdown mcp waits for an agent's messages; `passdown mcp --help` says how one starts it.", err=True)
+        click.echo(
+            "passdown mcp waits for an agent's messages; `passdown mcp --help` says how one starts it.", err=True
+        )
     serve(Path(folder))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 
+from passdown.agents.nested import MARKERS
 from passdown.agents.table import TABLE
-from passdown.takeover.receipt import MARKERS
 
 _NAMES: tuple[tuple[str, str], ...] = (
     ("claude", "claude_code"), ("codex", "codex"), ("opencode", "opencode"), ("qwen", "qwen"), ("gemini", "gemini"),

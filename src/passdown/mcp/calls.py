@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 _CLAIMS = 20
 _WITH_EVERY_KIND = ("kind", "text", "pin")
 _FIELDS = {
-    "decision": ("why", "rejected", "anchors"), "preference": (), "question": ("why", "options", "default", "irreversible"),
-    "clue": ("anchors", "tags"), "assumption": ("check",), "risk": ("severity",), "attempt": ("why",), "next": (),
+    "decision": ("why", "rejected", "anchors"), "preference": (), "clue": ("anchors", "tags"), "risk": ("severity",),
+    "question": ("why", "options", "default", "irreversible"), "assumption": ("check",), "attempt": ("why",),
+    "next": (),
 }  # fmt: skip
 
 
@@ -129,7 +130,11 @@ def _clean(state: CleanState, error: dict[str, Any] | None = None) -> Answer:
     told = findings_first(every, state.blocking)
     data = {"schema_version": 1, "clean": state.clean, "blocking": state.blocking, "findings": told,
             "findings_total": len(every), "counts": state.counts, **(error or {})}  # fmt: skip
-    head = "clean: nothing blocks" if state.clean else f"to settle before this can be handed over: {', '.join(state.blocking)}"
+    head = (
+        "clean: nothing blocks"
+        if state.clean
+        else f"to settle before this can be handed over: {', '.join(state.blocking)}"
+    )
     lines = [head, *finding_lines(told)]
     if error:
         return answer("Refused: not safe to leave yet. Settle it, or call wrap with interim.", data, lines, failed=True)

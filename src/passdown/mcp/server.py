@@ -15,15 +15,15 @@ from mcp.shared.exceptions import MCPError
 
 from passdown import __version__
 from passdown.errors import PassdownError
+from passdown.mcp.answers import NOTICE
 from passdown.mcp.arguments import schema_of
 from passdown.mcp.asker import mark
 from passdown.mcp.resources import RESOURCES, TEMPLATE, Resource, read_resource
 from passdown.mcp.tools import INSTRUCTIONS, TOOLS, Tool, call_tool
 from passdown.mcp.wire import open_wire
 from passdown.redact.neutralise import one_line
-from passdown.takeover.brief_text import LABEL
 
-_NOTICE = {"passdown/notice": LABEL}
+_NOTICE = {"passdown/notice": NOTICE}
 
 
 def serve(folder: Path) -> None:

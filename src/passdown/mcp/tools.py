@@ -66,8 +66,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "note",
         "Leave a note",
-        "Leave one line for whoever continues, when it happens: a decision with its reason, a question only a human can "
-        "answer, a clue that was hard to find, a failed attempt, a risk, an assumption, a standing preference, or "
+        "Leave one line for whoever continues, when it happens: a decision with its reason, a question only a human "
+        "can answer, a clue that was hard to find, a failed attempt, a risk, an assumption, a standing preference, or "
         "the next step. The next packet carries it. Secrets are masked.",
         NoteArguments,
         calls.note,

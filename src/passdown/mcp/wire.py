@@ -10,7 +10,7 @@ import fcntl
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -107,10 +107,8 @@ class _Wire:
                     await self.answered.wait()
 
     async def _more(self) -> bytes:
-        try:
+        with suppress(PermissionError):  # a file: there is always more, or an end
             await anyio.wait_readable(self.source)
-        except PermissionError:  # a file: there is always more, or an end
-            pass
         try:
             return os.read(self.source, _CHUNK)
         except OSError:
