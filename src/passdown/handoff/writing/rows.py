@@ -49,8 +49,8 @@ EXAMPLES: tuple[Example, ...] = (
         log="questions", what="a question that only a person can answer",
         words='question "<the question>" --default "<what you do until it is answered>"',
         row={
-            "question": "<the question>", "default": "<what you do until it is answered>", "authority": 2,
-            "by": "agent",
+            "question": "<the question>", "default": "<what you do until it is answered>", "blocks": ["the work"],
+            "impact": 2, "authority": 2, "by": "agent",
         },
     ),
     Example(
