@@ -72,6 +72,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "Inside the agents",
         "Serve an agent over the Model Context Protocol: take, status, note, check, wrap.",
     ),
+    "launch": (
+        "passdown.cli.launch:launch",
+        "Inside the agents",
+        "Start an agent with the brief, once it holds here.",
+    ),
     "demo": ("passdown.cli.demo:demo", "Getting to know it", "Make a small repository with a session, and wrap it."),
     "completion": (
         "passdown.cli.completion:completion",

@@ -20,6 +20,8 @@ MAX_SUMMARIES = 4
 MAX_STATEMENTS = 8
 _SAID = 8000
 GAP = "\n[…]\n"
+_OURS = r'(?m)^"?\[passdown\] '
+_BRIEF_FILE = r'(?s)<file name="[^"\n]{0,4096}/passdown/launch/[^"\n]{0,200}">.*</file>\s*'
 
 
 def cut_middle(text: str, limit: int) -> tuple[str, int]:
@@ -70,7 +72,7 @@ class Words:
         if not event.active:
             self._omit("directives_rewound")
             return False
-        text = event.text.strip("\r\n")
+        text = own_words(event.text).strip("\r\n")
         if not text.strip():
             return False
         kept, cut = cut_middle(text, MAX_DIRECTIVE)
@@ -174,6 +176,18 @@ class Words:
         text, event, source = self._said
         step, cut = next_step(text)
         return Statement(text=step, by="agent", at=event.at, cut=cut, source=source) if step else None
+
+
+def own_words(text: str) -> str:
+    """Return what a message holds before passdown's own words: a brief that a session began with is nobody's wish.
+
+    Pi puts the file with the brief before the message.
+    """
+    if "[passdown] " not in text:
+        return text
+    text = compiled(_BRIEF_FILE).sub("", text)
+    ours = compiled(_OURS).search(text)
+    return text[: ours.start()] if ours else text
 
 
 def _directs(event: UserMessage) -> bool:

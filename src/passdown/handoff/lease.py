@@ -10,10 +10,11 @@ from pathlib import Path
 
 from passdown.agents.table import AGENTS
 from passdown.errors import ConflictError
-from passdown.io.ancestry import ancestors, is_over
+from passdown.io.ancestry import ancestors, is_over, own_name
 from passdown.io.files import lock
 from passdown.model.brief import TakeoverReceipt
 from passdown.model.memory import PacketLine
+from passdown.model.moment import to_milliseconds
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import SessionRef
 from passdown.sessions.select import LIVE_WINDOW_MS
@@ -55,10 +56,12 @@ def own_session(refs: Sequence[SessionRef], by: str, now: int) -> tuple[str, ...
     return (newest.session_id,) if newest is not None else ()
 
 
-def taker_of(by: str, own: Sequence[str]) -> Taker:
-    """Return who takes, with what tells one taker from another."""
+def taker_of(by: str, own: Sequence[str], *, starts: bool = False) -> Taker:
+    """Return who takes, with what tells one taker from another; when it `starts`, this process is about to be it."""
     if by == "human":
         return Taker(by=by)
+    if starts:
+        return Taker(by=by, processes=tuple(name for name in (own_name(), *ancestors()) if name))
     return Taker(by=by, session=own[0] if own else "", processes=ancestors())
 
 
@@ -75,6 +78,26 @@ def find_holder(
     """Return the other agent that has the topic of a branch (`place`) in hand now, None when none has."""
     here = taker.processes or ancestors()
     return holder_of(
-        receipts, packets, taker, place, grew={ref.session_id: ref.modified_at or 0 for ref in refs}, now=now,
-        minutes=minutes, is_over=lambda names: is_over(names, here),
+        receipts, packets, taker, place, grew=_growth(receipts, refs, taker), now=now, minutes=minutes,
+        is_over=lambda names: is_over(names, here),
     )  # fmt: skip
+
+
+def _growth(receipts: Sequence[TakeoverReceipt], refs: Sequence[SessionRef], taker: Taker) -> dict[str, int]:
+    """Return when each session's log grew last.
+
+    Of an agent that took before it had a session (it was started with the brief) any that it began since counts, under
+    the agent's name: but not the one that asks.
+    """
+    grew = {ref.session_id: ref.modified_at or 0 for ref in refs}
+    for receipt in receipts:
+        if receipt.taker or receipt.by == "human" or receipt.by in grew:
+            continue
+        since = to_milliseconds(receipt.at) or 0
+        begun = [
+            ref.modified_at or 0
+            for ref in refs
+            if ref.agent == receipt.by and (ref.started_at or 0) >= since and ref.session_id != taker.session
+        ]
+        grew[receipt.by] = max(begun, default=0)
+    return grew

@@ -27,6 +27,7 @@ _EVENT_NAMES = {
     "claude_code": ("SessionStart", "UserPromptSubmit"), "codex": ("SessionStart", "UserPromptSubmit"),
     "qwen": ("SessionStart", "UserPromptSubmit"), "gemini": ("SessionStart", "BeforeAgent"),
 }  # fmt: skip
+_HEX = frozenset("0123456789abcdef")
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/")
 
 Record = dict[str, str]
@@ -38,13 +39,15 @@ def greet(record: Record, state: str, begun: float) -> tuple[str, str]:
     memory = Memory(state, record)
     if record.get("source") == "compact":
         memory.count("again")
+        memory.forget("level")
     greeted = record["event"] == "prompt" and memory.holds("greeted")
-    if greeted and (memory.compactions() == 0 or memory.holds("advised")):
+    if greeted and (not (memory.compactions() or memory.holds("level")) or memory.holds("advised")):
         return "", "greeted before"
     found = ground.find_repository(record["cwd"])
     if found is None:
         return "", "no repository"
-    text, outcome = _Start(record, memory, found, state, begun + BOUND).tell(advice_alone=greeted)
+    start = _Start(record, memory, found, state, begun + BOUND)
+    text, outcome = ("", "started with the brief") if start.is_launched() else start.tell(advice_alone=greeted)
     memory.claim("greeted")
     return (_as_context(text[:MOST], record) if text else ""), outcome
 
@@ -87,6 +90,21 @@ class Memory:
             except OSError:
                 pass
 
+    def forget(self, what: str) -> None:
+        """Forget it, where it was remembered."""
+        try:
+            posix.unlink(f"{self.folder}/{what}")
+        except OSError:
+            pass
+
+    def words(self, what: str) -> str:
+        """Return what the drain wrote down of the session, empty where it is nothing plain."""
+        try:
+            text = ground.read_small(f"{self.folder}/{what}", 80).decode("ascii", "replace") if self.folder else ""
+        except OSError:
+            return ""
+        return text if _PLAIN.union(" %,").issuperset(text) else ""
+
     def compactions(self) -> int:
         """Return how often the session was compacted: agents tell of it before, after, or at the new start."""
         most = 0
@@ -108,6 +126,24 @@ class _Start:
         self.standing: ground.Standing | None = None
         self.notes: list[str] = []
         self.way = "prepared"
+
+    def is_launched(self) -> bool:
+        """Say whether `passdown launch` started the agent with the brief, once; the session then has had the packet."""
+        name = posix.environ.get(b"PASSDOWN_LAUNCH", b"").decode("ascii", "replace")
+        if len(name) != 16 or not _HEX.issuperset(name):
+            return False
+        folder = f"{self.common}/passdown/launch/{name}"
+        try:
+            words = ground.read_small(f"{folder}/pending", 200).decode("ascii", "replace").split()
+            if words[:1] != [self.record["agent"]] or not ground.is_ours(folder):
+                return False
+            posix.unlink(f"{folder}/pending")
+        except OSError:  # another session of this agent was the first
+            return False
+        brief = self._brief(ground.branch_named(self.git_dir)) or {}
+        for packet in {*words[1:2], str(brief.get("packet", ""))}:
+            self._first(packet[:16])
+        return True
 
     def tell(self, *, advice_alone: bool) -> tuple[str, str]:
         """Return the text for the session, and what was done; in the midst of one it is advice at most."""
@@ -240,13 +276,16 @@ class _Start:
         return notes
 
     def _advice(self, brief: Brief) -> str:
-        """Return the advice to go on in a fresh session, once a session, after so many compactions."""
+        """Return the advice to go on in a fresh session, once a session: compacted so often, or too full."""
         after, limit, times = brief.get("advise_after", 2), brief.get("automatic", 0), self.memory.compactions()
-        if not isinstance(after, int) or not 0 < after <= times or not self.memory.claim("advised"):
+        often, level = isinstance(after, int) and 0 < after <= times, self.memory.words("level")
+        if not (often or level) or not self.memory.claim("advised"):
             return ""
         full = str(brief.get("full", "")) if _PLAIN.issuperset(str(brief.get("full", ""))) else ""
         packet = f"the packet ({full})" if full else "the packet"
         why = f"[passdown] This session was compacted {times} times, and each time details were lost."
+        if not often:
+            why = f"[passdown] This session's context is full to {level}: it forgets, and every call costs all of it."
         used = self._successors()
         if isinstance(limit, int) and used < limit:
             self.memory.claim("handed")

@@ -183,7 +183,8 @@ class TakeoverReceipt(Struct, frozen=True, kw_only=True):
     `by` is an agent's id or `human`. `as_of` and `sessions` are the packet's; `shelved` is False for a packet that was
     built on the spot and lies nowhere. `taker` is the session of the agent that took it and `processes` are the
     programs it ran in, where known; `memory` names what the brief told of other topics. `steal` is a human's word
-    that the agent before has no claim any more.
+    that the agent before has no claim any more. `started_by` says who started the agent with the brief, where it did
+    not take it itself: `human`, or the agent inside which a human started it all the same.
     """
 
     schema_version: int = 1
@@ -203,3 +204,4 @@ class TakeoverReceipt(Struct, frozen=True, kw_only=True):
     processes: tuple[str, ...] = ()
     memory: tuple[str, ...] = ()
     steal: bool = False
+    started_by: str = ""

@@ -54,7 +54,8 @@ def holder_of(
 ) -> Holder | None:
     """Return who has the topic of a branch (`place`) in hand, None when nobody else has.
 
-    `receipts` come newest first; `grew` says when each session's log grew last; `is_over` whether programs have ended.
+    `receipts` come newest first; `grew` says when each session's log grew last (an agent's,
+    for a claim without a session); `is_over` whether programs have ended.
     """
     claims = (r for r in receipts if (r.branch, r.topic) == place and r.verdict in _READY)
     claim = next((r for r in claims if r.by != "human" or r.steal), None)
@@ -63,7 +64,7 @@ def holder_of(
     if any(line.as_of > claim.at and (line.branch, line.topic) == place for line in packets):
         return None
     took = to_milliseconds(claim.at) or 0
-    sign = min(now, max(took, grew.get(claim.taker, 0)))
+    sign = min(now, max(took, grew.get(claim.taker or claim.by, 0)))
     if now - sign >= minutes * 60_000:
         return None
     return Holder(by=claim.by, session=claim.taker, held=max(0, now - took) // 1000, silent=(now - sign) // 1000)
