@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from passdown.io.files import home_folder
-from passdown.model.session import AnyEvent, SessionRef
 
 if TYPE_CHECKING:
     from passdown.agents.first_message import FirstMessage, Start
     from passdown.agents.hook_command import HookCommand, OwnLine
+    from passdown.model.session import AnyEvent, SessionRef
 
 
 class Agent(NamedTuple):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-import msgspec
 
-from passdown.model.finding import Finding
 from passdown.redact.neutralise import one_line
+
+if TYPE_CHECKING:
+    from passdown.model.finding import Finding
 
 T = TypeVar("T")
 
@@ -22,6 +23,8 @@ def at_terminal(*streams: str) -> bool:
 
 def print_json(value: Any) -> None:
     """Print a value as indented JSON with sorted keys."""
+    import msgspec
+
     data = msgspec.json.format(msgspec.json.encode(value, order="sorted"), indent=2)
     click.echo(data.decode())
 
