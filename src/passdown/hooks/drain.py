@@ -29,6 +29,7 @@ from passdown.handoff.shelves import common_dir_of
 from passdown.handoff.status import LIVE_MS, read_status
 from passdown.hooks.brief import prepare_brief
 from passdown.hooks.entry import log, state_folder
+from passdown.hooks.fullness import note_fullness
 from passdown.hooks.ground import find_repository
 from passdown.hooks.spool import GONE_AFTER, WORK, Spooled, forget_old, in_worktree, read_spool, remove
 from passdown.io.files import lock
@@ -89,6 +90,7 @@ def catch_up_on(folder: Path, *, own: str = "", wait: float = _LOCK_WAIT) -> str
             outcome = _hand_over(root, config, records, own, now)
             told = prepare_brief(root, config, now)
             outcome += ", brief ready" if told else ", no brief"
+            note_fullness(root, common, config.budget, records)
         remove(records)
     return outcome
 
