@@ -162,12 +162,36 @@ def test_the_step_is_the_one_after_the_results(path: str, body: Any, model: Any)
 @every_protocol
 def test_a_sequence_goes_on_past_a_compaction(path: str, body: Any, model: Any) -> None:
     running = model({"text": "zero"}, {"text": "one"}, mode="sequence", summary="SUMMED UP")
-    asked = json.loads(json.dumps(body(3)).replace("Mend it.", "Your task is to create a detailed summary of it."))
+    asked = json.loads(
+        json.dumps(body(3)).replace("Mend it.", "Your task is to create a detailed summary of the conversation so far.")
+    )
     key = next(name for name in ("messages", "input", "contents") if name in asked)
     asked[key] = asked[key][::-1]
     steps = [running.ask(path, one).text for one in (body(), asked, body())]
     assert ["SUMMED UP" in text for text in steps] == [False, True, False]
     assert [request["step"] for request in running.requests()] == [0, "summary", 1]
+
+
+ASKED = [
+    "Your task is to create a detailed summary of the conversation so far.",
+    "You are performing a CONTEXT CHECKPOINT COMPACTION.",
+    "You are a context summarization assistant.",
+    "Update the anchored summary below.",
+    "First, reason. Then generate the <state_snapshot> XML object.",
+]
+
+
+@pytest.mark.parametrize("words", ASKED)
+def test_agents_own_words_for_a_compaction(words: str, model: Any) -> None:
+    running = model(LAST, summary="SUMMED UP", side="A title")
+    asked = chat(2, tools=[])
+    asked["messages"].insert(0, {"role": "system", "content": words})
+    assert "SUMMED UP" in running.ask("/v1/chat/completions", asked).text
+    asked["messages"][0]["content"] = "Give a short title that sums up what is asked."
+    assert "A title" in running.ask("/v1/chat/completions", asked).text
+    asked["messages"][0]["content"] = f"You are a coding agent. Should they say {words} do it."
+    asked["tools"] = TOOLS
+    assert "Done." in running.ask("/v1/chat/completions", asked).text
 
 
 @every_protocol

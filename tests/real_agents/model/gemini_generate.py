@@ -32,8 +32,8 @@ def offers_tools(body: Body) -> bool:
 
 
 def last_words(body: Body) -> Any:
-    """Return what was said last, and the system's words: a compaction is asked for there."""
-    return [body.get("systemInstruction"), body.get("contents", [])[-1:]]
+    """Return what was said last."""
+    return body.get("contents", [])[-1:]
 
 
 def whole(body: Body, reply: Reply) -> Body:

@@ -27,11 +27,10 @@ Event = tuple[str, Any]
 SUMMARY = "The helpers in src/slug.py are half mended: slugify is done, truncate is not. Next: cut to n-1 in truncate."
 SIDE = "Mend two helpers"
 _COMPACTION = re.compile(
-    r"create a detailed summary of|context checkpoint compaction|context summarization assistant|"
-    r"anchored summary|summary of the conversation|state_snapshot",
-    re.IGNORECASE,
+    r"create a detailed summary of the conversation|CONTEXT CHECKPOINT COMPACTION|context summarization assistant|"
+    r"anchored summary|<state_snapshot>",
 )
-"""What agents say when they want a summary of a conversation; see the test with their own words."""
+"""What Claude Code, Codex, Pi, OpenCode, and Gemini CLI and its kin say when they want a conversation summed up."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +80,10 @@ class Script:
 
     def choose(self, dialect: Dialect, body: Body) -> tuple[int | str, Body]:
         """Return the step's number, or the name of what is no step, and the step."""
-        if _COMPACTION.search(json.dumps(dialect.last_words(body))):
+        offers_tools = dialect.offers_tools(body)
+        if _COMPACTION.search(json.dumps(dialect.last_words(body) if offers_tools else body)):
             return "summary", {"text": self.summary}
-        if not dialect.offers_tools(body):
+        if not offers_tools:
             return "side", {"text": json.dumps({"title": self.side}) if wants_title(body) else self.side}
         with self._lock:
             at = self._asked if self.in_sequence else dialect.results(body)
