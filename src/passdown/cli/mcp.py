@@ -17,7 +17,7 @@ def mcp(folder: str, agent: str, as_json: bool) -> None:
     """Serve this repository to an agent over the Model Context Protocol, on standard input and output.
 
     An agent starts it by itself; `--config AGENT` prints the lines that tell it to. Agents: claude_code, codex,
-    gemini, qwen, opencode, copilot, openhands. It needs the extra: pip install 'passdown[mcp]'.
+    gemini, qwen, opencode, copilot, openhands. Pi has no MCP.
 
     Tools: take, status, note, check, wrap. Resources: passdown://packet/active (Markdown; .json for the packet
     itself), passdown://packet/ID, passdown://brief, passdown://schema/packet. The repository is the one around the
@@ -29,17 +29,8 @@ def mcp(folder: str, agent: str, as_json: bool) -> None:
     if agent:
         _print_config(agent, as_json=as_json)
         return
-    from passdown.errors import PassdownError
+    from passdown.mcp.server import serve
 
-    try:
-        from passdown.mcp.server import serve
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0].startswith("passdown"):
-            raise
-        raise PassdownError(
-            f"the MCP server needs the extra `mcp`: {error.name} is not installed",
-            next_step="Install it beside passdown: pip install 'passdown[mcp]'",
-        ) from None
     if at_terminal("stdin"):
         click.echo(
             "passdown mcp waits for an agent's messages; `passdown mcp --help` says how one starts it.", err=True
