@@ -31,6 +31,10 @@ readme:
 bench *ARGS:
     .venv/bin/python -m benchmarks {{ARGS}}
 
+# Fuzz every reader and scanner, so many seconds in all (guided by coverage when `.[fuzz]` is installed).
+fuzz SECONDS="60":
+    .venv/bin/python tests/fuzz/run.py --seconds {{SECONDS}}
+
 # Assemble the changelog from the fragments under changes/.
 changelog VERSION:
     .venv/bin/towncrier build --version {{VERSION}}

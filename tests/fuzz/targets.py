@@ -1,0 +1,105 @@
+"""What is fuzzed: one function a target. It takes any bytes, and raises only when something is wrong with passdown."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from passdown.agents.table import AGENTS, Agent, sessions_of
+from passdown.errors import PassdownError
+from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart
+from passdown.sessions.summary import summarize
+
+FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+REGRESSIONS = Path(__file__).resolve().parent / "regressions"
+LARGEST = 1 << 20
+
+Target = Callable[[bytes], None]
+_ENCODE = msgspec.json.Encoder()
+
+
+def _place(name: str) -> Path:
+    folder = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else Path(tempfile.gettempdir())
+    return folder / f"passdown-fuzz-{os.getpid()}-{name}"
+
+
+def _reader(row: Agent) -> Target:
+    """Read the bytes as a session: whatever they are, it begins, ends and adds up, and every event can be written."""
+    sessions, suffix = sessions_of(row), ".jsonl" if _has_lines(row.id) else ".json"
+
+    def read(data: bytes) -> None:
+        path = _place(f"{row.id}{suffix}")
+        path.write_bytes(data)
+        try:
+            sessions.recognise(data[:LARGEST], path.name)
+            sessions.refer(path)
+            events = list(sessions.read(SessionRef(agent=row.id, path=str(path), session_id="", bytes=len(data))))
+        finally:
+            for leftover in path.parent.glob(f"{path.name}*"):
+                leftover.unlink()
+        judge(events)
+
+    return read
+
+
+def _has_lines(agent: str) -> bool:
+    return any((FIXTURES / agent).rglob("*.jsonl"))
+
+
+def judge(events: list[AnyEvent]) -> None:
+    """Raise when the events of a session are not what every reader promises."""
+    assert isinstance(events[0], SessionStart), "the first event is no start"
+    assert isinstance(events[-1], SessionEnd), "the last event is no end"
+    assert sum(isinstance(event, (SessionStart, SessionEnd)) for event in events) == 2, "more than one start and end"
+    for event in events:
+        _ENCODE.encode(event)
+    summarize(iter(events))
+
+
+def _redact(data: bytes) -> None:
+    from passdown.redact.scan import Redactor
+
+    text = data.decode("utf-8", "surrogatepass" if data[:1] == b"\xed" else "replace")
+    redactor = Redactor()
+    once = redactor.text(text)
+    assert redactor.text(once) == once, "what is redacted changes when it is redacted again"
+
+
+def _shell(data: bytes) -> None:
+    from passdown.evidence.identity import identify
+    from passdown.evidence.places import Places
+
+    command = data.decode("utf-8", "replace")
+    places = Places("/w")
+    first = identify(command, "/w", places)
+    assert first.key == identify(command, "/w", places).key
+    assert len(first.text) <= 1100, "a command is kept longer than it may be"
+
+
+def _packet(data: bytes) -> None:
+    from passdown.packet.encode import decode_packet
+    from passdown.packet.render import render_markdown
+
+    with contextlib.suppress(PassdownError):
+        render_markdown(decode_packet(data))
+
+
+TARGETS: dict[str, Target] = {
+    **{row.id: _reader(row) for row in AGENTS if row.module},
+    "redact": _redact,
+    "shell": _shell,
+    "packet": _packet,
+}
+
+
+def seeds(target: str) -> list[Path]:
+    """Return the files to begin with: the fixtures of our own making, and what went wrong before."""
+    folders = [FIXTURES / target, REGRESSIONS / target]
+    return sorted(
+        path for folder in folders for path in folder.rglob("*") if path.is_file() and path.stat().st_size < LARGEST
+    )
