@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from passdown.errors import GitError
-from passdown.io.git import try_git
+from passdown.io.git import ask_ahead, ask_git
 from passdown.redact.neutralise import one_line
 
 _SINCE, _SECONDS = 90 * 86_400, 2.0
@@ -18,17 +18,25 @@ def branches_with_packets(root: Path, output: str, now: int) -> tuple[str, ...]:
 
     `now` is in milliseconds; what is older than three months is left alone.
     """
-    wanted = f":(top,glob){output}/*/handoff.json"
-    since = f"--since={now // 1000 - _SINCE}"
-    span = ("--branches", "--remotes", "--not", "HEAD", "--max-count=30", since, "--diff-filter=AM")
-    order = ("log", "--source", "--format=%S", *span, "--", wanted)
     try:
-        code, listed, _ = try_git(root, *order, timeout=_SECONDS)
+        code, listed, _ = ask_git(root, *_order(output, now), timeout=_SECONDS)
     except GitError:  # too long a history for a glance
         return ()
     names = listed.decode("utf-8", "replace").splitlines() if code == 0 else []
     short = [name.removeprefix("refs/heads/").removeprefix("refs/remotes/") for name in names]
     return tuple(dict.fromkeys(one_line(name, 120) for name in short if name and not name.endswith("/HEAD")))[:3]
+
+
+def look_ahead(root: Path, output: str, now: int) -> None:
+    """Have git look while other things are done, for `branches_with_packets` in the same moment."""
+    ask_ahead(root, *_order(output, now))
+
+
+def _order(output: str, now: int) -> tuple[str, ...]:
+    wanted = f":(top,glob){output}/*/handoff.json"
+    since = f"--since={now // 1000 - _SINCE}"
+    span = ("--branches", "--remotes", "--not", "HEAD", "--max-count=30", since, "--diff-filter=AM")
+    return ("log", "--source", "--format=%S", *span, "--", wanted)
 
 
 def first_step(*, dirty: int, ahead: int, sessions: bool, more: bool, waiting: tuple[str, ...]) -> tuple[str, str]:

@@ -7,9 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-from passdown.hooks.entry import spawn_apart
+from passdown.hooks.entry import spawn_apart, state_folder
 from passdown.hooks.ground import find_repository
-from passdown.hooks.spool import has_work
 
 BOUND = 2.0
 
@@ -19,6 +18,10 @@ def catch_up(folder: Path, bound: float = BOUND) -> bool:
 
     Returns False when that was not enough: the work goes on by itself, and the next command finds it done.
     """
+    if not _is_noted():
+        return True
+    from passdown.hooks.spool import has_work
+
     place = find_repository(os.path.realpath(folder))
     if place is None or not has_work(Path(place[0])):
         return True
@@ -29,3 +32,13 @@ def catch_up(folder: Path, bound: float = BOUND) -> bool:
             return True
         time.sleep(0.01)
     return False
+
+
+def _is_noted() -> bool:
+    """Say whether hooks left anything at all: most often there is nothing, and little is loaded to see that."""
+    state = state_folder()
+    try:
+        with os.scandir(f"{state}/spool") as entries:
+            return bool(state) and any(entry.name.endswith((".json", ".tmp")) for entry in entries)
+    except OSError:  # most often: no such folder
+        return False

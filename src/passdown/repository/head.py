@@ -39,10 +39,10 @@ _Described = tuple[str, str, int]
 """A commit's id, its tree and its committer date in seconds."""
 
 
-def current_branch(root: Path) -> str:
-    """Return the branch HEAD names, born or not; empty when HEAD is detached."""
+def current_branch(root: Path, git_dir: Path | None = None) -> str:
+    """Return the branch HEAD names, born or not; empty when HEAD is detached. `git_dir` is the worktree's, if known."""
     try:
-        plain = _PLAIN_HEAD.fullmatch(read_bounded(root / ".git" / "HEAD", 1024))
+        plain = _PLAIN_HEAD.fullmatch(read_bounded((git_dir or root / ".git") / "HEAD", 1024))
     except (OSError, UnsafeError, FormatError):
         plain = None
     if plain:
