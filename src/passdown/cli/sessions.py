@@ -1,43 +1,86 @@
-"""`passdown sessions`: list the sessions of this repository, or show one."""
+"""`passdown sessions`: list the sessions of this machine, search in them, show or export one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from passdown.cli.output import age, follow, print_findings, print_json, print_table, size
+from passdown.cli.output import age, at_terminal, print_json, print_table, size
+from passdown.redact.neutralise import one_line
+
+if TYPE_CHECKING:
+    from passdown.handoff.session_list import Wanted
+    from passdown.sessions.index.query import Found
 
 HEADER = ("session", "agent", "age", "size", "branch", "tokens", "exit", "title")
 
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _which(command: _Command) -> _Command:
+    """Add the options that say which sessions are meant."""
+    for option in reversed((
+        click.option("--agent", default="", metavar="NAME", help="Only this agent's sessions."),
+        click.option("--all", "everywhere", is_flag=True, help="The sessions of every repository on this machine."),
+        click.option(
+            "--repository", default="", metavar="FOLDER|NAME",
+            help="Those of the repository in FOLDER, or of all folders with NAME in their path.",
+        ),
+        click.option("--branch", default="", metavar="NAME", help="Only those that were on this branch."),
+        click.option("--since", default="", metavar="WHEN", help="Not older than 3d, 12h, 2026-11-20."),
+        click.option(
+            "--limit", default=20, show_default=True, type=click.IntRange(1), help="At most so many, newest first."
+        ),
+    )):  # fmt: skip
+        command = option(command)
+    return command
+
 
 @click.group(invoke_without_command=True)
-@click.option("--agent", default="", metavar="NAME", help="Only this agent's sessions.")
-@click.option("--all", "everywhere", is_flag=True, help="The sessions of every repository on this machine.")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="At most so many, newest first.")
+@_which
+@click.option("--text", default="", metavar="WORDS", help="Only those in which this was said or run (see `search`).")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.pass_context
-def sessions(ctx: click.Context, agent: str, everywhere: bool, limit: int, as_json: bool) -> None:
-    """List the sessions of this repository, newest first: agent, age, size, branch, tokens, last exit code, title."""
+def sessions(ctx: click.Context, /, as_json: bool, **wanted: Any) -> None:
+    """List the sessions of this repository, newest first: agent, age, size, branch, tokens, last exit code, title.
+
+    Sessions of all agents are answered for out of an index in your data folder, which is brought up to date first.
+    Deleting it loses nothing: it is made again from the agents' own logs.
+    """
     if ctx.invoked_subcommand is not None:
         return
     import time
 
-    from passdown.handoff.sessions import list_sessions, overview
+    from passdown.handoff.session_list import listed
 
-    found = list_sessions(Path(ctx.obj), agent=agent, everywhere=everywhere)
-    print_findings(found.findings)
-    rows = [overview(ref) for ref in follow(found.refs[:limit], "reading sessions")]
+    with _progress() as progress:
+        found = listed(Path(ctx.obj), _wanted(wanted), progress=progress)
+    _say(found.notes)
     if as_json:
-        print_json({"schema_version": 1, "sessions": rows, "left_out": max(0, len(found.refs) - limit)})
+        print_json({"schema_version": 1, "sessions": found.rows, "left_out": found.left_out})
         return
     now = time.time_ns() // 1_000_000
-    print_table(HEADER, [_row(row, now) for row in rows])
-    if len(found.refs) > limit:
-        click.echo(f"{len(found.refs) - limit} older left out; --limit shows more", err=True)
-    if not rows:
-        click.echo("no sessions of this repository; --all lists every repository's", err=True)
+    print_table(HEADER, [_row(row, now) for row in found.rows])
+    if found.left_out:
+        click.echo(f"{found.left_out} older left out; --limit shows more", err=True)
+    if not found.rows:
+        _say_none(wanted)
+
+
+def _wanted(options: dict[str, Any]) -> Wanted:
+    from passdown.handoff.session_list import Wanted
+
+    return Wanted(**options)
+
+
+def _say_none(wanted: dict[str, Any]) -> None:
+    narrowed = any(wanted.get(name) for name in ("agent", "repository", "branch", "since", "text"))
+    what = "no such session" if narrowed else "no session" if wanted["everywhere"] else "no sessions of this repository"
+    click.echo(what if wanted["everywhere"] else f"{what}; --all lists every repository's", err=True)
 
 
 def _row(row: dict[str, Any], now: int) -> tuple[str, ...]:
@@ -46,6 +89,91 @@ def _row(row: dict[str, Any], now: int) -> tuple[str, ...]:
         row["session_id"], row["agent"], age(row["ended_at"], now), size(row["bytes"]), row["branch"] or "-",
         size(row["tokens"]), last, row["title"],
     )  # fmt: skip
+
+
+def _say(notes: Sequence[str]) -> None:
+    for note in notes:
+        click.echo(f"note   {one_line(note, 200)}", err=True)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None] | None]:
+    """Show how far the reading of new logs is, on a terminal only, and only when it takes long."""
+    if not at_terminal("stderr"):
+        yield None
+        return
+    import time
+
+    began = time.monotonic()
+    bar: Any = None
+
+    def show(done: int, total: int) -> None:
+        nonlocal bar
+        if bar is None and time.monotonic() - began < 0.5:
+            return
+        if bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("reading sessions"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+            bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            bar.start()
+            bar.add_task("", total=total)
+        bar.update(bar.task_ids[0], completed=done, total=total)
+
+    try:
+        yield show
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+@sessions.command("search")
+@click.argument("words", nargs=-1, required=True)
+@_which
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_context
+def search(ctx: click.Context, /, words: tuple[str, ...], as_json: bool, **wanted: Any) -> None:
+    """Find sessions by what people and agents said in them, and by the commands that were run.
+
+    All WORDS must stand in one message or command. "quotes" hold a phrase together, a star ends a beginning
+    (deploy*), a dash before a word leaves out what has it (write it inside the quotes of the shell: 'limit -cache').
+    Case, width and accents do not count; Chinese, Japanese and Korean are found from one character on. Not searched:
+    tool output, reasoning, and what stands behind the first 2,000 characters of a message (4,000 of a person's).
+    """
+    import time
+
+    from passdown.handoff.session_list import searched
+
+    asked = " ".join(words)
+    with _progress() as progress:
+        answer = searched(Path(ctx.obj), asked, _wanted(wanted), progress=progress)
+    _say(answer.notes)
+    if as_json:
+        print_json({"schema_version": 1, "sessions": [_found(found) for found in answer.found], "more": answer.more})
+        return
+    now = time.time_ns() // 1_000_000
+    for found in answer.found:
+        _show_found(found, asked, now)
+    if answer.more:
+        click.echo("there are more; --limit shows them", err=True)
+    if not answer.found:
+        _say_none(wanted | {"text": asked})
+
+
+def _found(found: Found) -> dict[str, Any]:
+    return {**found.session, "hits": [hit._asdict() for hit in found.hits]}
+
+
+def _show_found(found: Found, asked: str, now: int) -> None:
+    from passdown.sessions.index.excerpt import excerpt
+
+    row = found.session
+    title = f"  {row['title']}" if row["title"] else ""
+    click.echo(f"{row['session_id']}  {row['agent']}  {age(row['ended_at'], now)}{title}")
+    for hit in found.hits:
+        place = f"line {hit.line}" if hit.line else f"at {hit.offset}"
+        click.echo(f"  {hit.kind:5}  {excerpt(hit.text, asked)}  ({place})")
 
 
 @sessions.command("show")
@@ -71,3 +199,26 @@ def show(session: str, agent: str, as_json: bool, events: bool) -> None:
         shown = ", ".join(f"{key} {count}" for key, count in value.items()) if isinstance(value, dict) else value
         shown = ", ".join(map(str, shown)) if isinstance(shown, list | tuple) else shown
         click.echo(f"{name:{width}}  {'-' if shown in (None, '') else shown}")
+
+
+@sessions.command("export")
+@click.argument("session", metavar="ID|FILE")
+@click.option("--to", "form", default="json", show_default=True, metavar="FORMAT", help="The format to write.")
+@click.option("--agent", default="", metavar="NAME", help="Read the file as this agent's.")
+@click.option(
+    "-o", "--output", default="-", type=click.Path(dir_okay=False, allow_dash=True), help="Where to write it."
+)
+def export(session: str, form: str, agent: str, output: str) -> None:
+    """Write one session in another format. `json` is one document: its counts and all its canonical events.
+
+    Secrets are replaced by what kind they were. What did not survive is told on standard error, by kind.
+    """
+    from passdown.handoff.sessions import export_session, save_export
+
+    exported = export_session(session, form, agent=agent)
+    if output == "-":
+        click.echo(exported.data, nl=False)
+    else:
+        save_export(Path(output), exported)
+    for kind, count in exported.lost.items():
+        click.echo(f"lost   {kind} {count}", err=True)

@@ -1,7 +1,8 @@
-"""List sessions and describe one."""
+"""Find one session, describe it, and write it in another format."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,22 +10,14 @@ from typing import Any
 import msgspec
 
 from passdown.errors import UsageError
-from passdown.handoff.gather import find_root
-from passdown.model.session import SessionRef, UserMessage
+from passdown.io.files import write_files
+from passdown.model.session import SessionRef
 from passdown.redact.neutralise import neutralise, one_line
 from passdown.redact.scan import Redactor
-from passdown.repository.snapshot import snapshot
-from passdown.sessions.discover import Discovery, all_sessions, find_sessions
+from passdown.sessions.discover import all_sessions
+from passdown.sessions.export import Exported, redacted_events, writer_of
 from passdown.sessions.read import agent_called, read_ref, refer_to
 from passdown.sessions.summary import summarize
-
-
-def list_sessions(folder: Path, *, agent: str = "", everywhere: bool = False) -> Discovery:
-    """Return the sessions of the repository around `folder`, or of all, newest first, without reading them whole."""
-    agents = {agent_called(agent).id} if agent else None
-    if everywhere:
-        return all_sessions(agents=agents)
-    return find_sessions(snapshot(find_root(folder)), agents=agents)
 
 
 def find_session(name: str, *, agent: str = "") -> SessionRef:
@@ -46,32 +39,6 @@ def find_session(name: str, *, agent: str = "") -> SessionRef:
     return found[0]
 
 
-def overview(ref: SessionRef) -> dict[str, Any]:
-    """Return the columns of the list for one session, reading it through."""
-    counts = summarize(read_ref(ref))
-    return {
-        "agent": ref.agent,
-        "session_id": counts.session_id or ref.session_id,
-        "path": ref.path,
-        "bytes": ref.bytes,
-        "started_at": counts.started_at,
-        "ended_at": counts.ended_at or ref.modified_at,
-        "branch": one_line(counts.branches[-1], 60) if counts.branches else one_line(ref.branch, 60),
-        "title": one_line(counts.title or ref.title or _first_words(ref), 80),
-        "tokens": counts.tokens_input + counts.tokens_cache_read + counts.tokens_cache_write + counts.tokens_output,
-        "human_messages": counts.human_messages,
-        "last_exit": counts.last_exit,
-    }
-
-
-def _first_words(ref: SessionRef) -> str:
-    """Return what the person asked for first, for a session that nobody gave a title."""
-    for event in read_ref(ref):
-        if isinstance(event, UserMessage) and event.origin == "human" and not event.agent_id and event.text.strip():
-            return Redactor().text(event.text[:2000])
-    return ""
-
-
 def describe(ref: SessionRef) -> dict[str, Any]:
     """Return every count of one session, with what was passed over and what was not understood."""
     counts: dict[str, Any] = msgspec.to_builtins(summarize(read_ref(ref)))
@@ -83,6 +50,21 @@ def event_lines(ref: SessionRef) -> Iterator[str]:
     encoder = msgspec.json.Encoder(order="sorted")
     for event in read_ref(ref):
         yield encoder.encode(event).decode()
+
+
+def export_session(name: str, form: str, *, agent: str = "") -> Exported:
+    """Return a session in another format, its secrets replaced, with what did not survive, counted by kind.
+
+    Raises `UsageError` for a format that nobody writes, and as `find_session` does.
+    """
+    write = writer_of(form)
+    ref = find_session(name, agent=agent)
+    return write(redacted_events(read_ref(ref), Redactor(os.environ)))
+
+
+def save_export(path: Path, exported: Exported) -> None:
+    """Write an export to a file that only its owner can read."""
+    write_files([(path, exported.data)], mode=0o600)
 
 
 def _safe(value: Any) -> Any:

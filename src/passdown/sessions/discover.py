@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct, structs
 
-from passdown.agents.table import AGENTS, home_of, sessions_of
+from passdown.agents.table import AGENTS, home_of
 from passdown.errors import PassdownError
 from passdown.io.git import try_git
 from passdown.model.evidence import RepositoryFacts
@@ -17,6 +17,7 @@ from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import SessionRef, SessionStart
 from passdown.redact.neutralise import one_line
+from passdown.sessions.index.known import find_known
 from passdown.sessions.place import Places
 from passdown.sessions.read import agent_called, read_ref
 
@@ -50,7 +51,7 @@ def all_sessions(*, homes: Mapping[str, Path] | None = None, agents: Collection[
         home = homes[row.id] if homes is not None and row.id in homes else home_of(row)
         try:
             if home.is_dir():
-                refs |= {(ref.agent, ref.path, ref.inner): ref for ref in sessions_of(row).find(home)}
+                refs |= {(ref.agent, ref.path, ref.inner): ref for ref in find_known(row, home)}
         except OSError as error:
             reason = one_line(str(error.strerror or error), 120)
             detail = f"{row.title}'s folder cannot be read: {reason}"

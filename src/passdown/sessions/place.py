@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
-from passdown.model.evidence import RepositoryFacts
 from passdown.model.pattern import lazy_pattern
+
+if TYPE_CHECKING:
+    from passdown.model.evidence import RepositoryFacts
+    from passdown.sessions.here import Here
 
 Where = Literal["here", "worktree", "elsewhere", "gone", "unknown"]
 """`gone`: the folder does not exist any more, and no repository that does holds it. `unknown`: the log does not say."""
@@ -20,7 +23,7 @@ _OTHER_SYSTEM = lazy_pattern(r"[A-Za-z]:[\\/]|\\\\")
 class Places:
     """Answers for one repository; each folder is looked at once."""
 
-    def __init__(self, repository: RepositoryFacts) -> None:
+    def __init__(self, repository: RepositoryFacts | Here) -> None:
         self.root = os.path.realpath(repository.root)
         common = Path(repository.common_dir or self.root)
         listed = [worktree.path for worktree in repository.worktrees]

@@ -32,8 +32,10 @@ FAILURES = frozenset({"failed", "timeout", "interrupted", "rejected"})
 """Outcomes of tool results that count as failures."""
 
 
-class _Fold:
-    """Counts under way. One method a record type, so that an event costs one dictionary look-up."""
+class Fold:
+    """Counts under way: `add` every event, then `finish`."""
+
+    # One method a record type, so that an event costs one dictionary look-up.
 
     def __init__(self) -> None:
         self.session = Session(session_id="", agent="")
@@ -76,71 +78,71 @@ class _Fold:
         if handler is not None:
             handler(self, event)
 
-    def see(self, kind: str, value: str) -> None:
+    def _see(self, kind: str, value: str) -> None:
         if value:
             self.seen[kind][value] = None
 
-    def start(self, event: SessionStart) -> None:
+    def _start(self, event: SessionStart) -> None:
         if not self.session.session_id:
             self.session = structs.replace(
                 self.session, session_id=event.session_id, agent=event.agent, parent_id=event.parent_id
             )
-        self.see("agent_versions", event.agent_version)
-        self.place(event)
+        self._see("agent_versions", event.agent_version)
+        self._place(event)
 
-    def place(self, event: SessionStart | WorkspaceChange) -> None:
-        self.see("cwds", event.cwd)
-        self.see("branches", event.branch)
-        self.see("commits", event.commit)
+    def _place(self, event: SessionStart | WorkspaceChange) -> None:
+        self._see("cwds", event.cwd)
+        self._see("branches", event.branch)
+        self._see("commits", event.commit)
 
-    def user(self, event: UserMessage) -> None:
+    def _user(self, event: UserMessage) -> None:
         if event.origin == "human" and not event.agent_id:
             self.count["human_messages"] += 1
         else:
             self.origins[event.origin if event.origin != "human" else "subagent"] += 1
 
-    def assistant(self, event: AssistantMessage) -> None:
+    def _assistant(self, event: AssistantMessage) -> None:
         self.count["assistant_messages"] += not event.reasoning
-        self.see("models", event.model)
+        self._see("models", event.model)
 
-    def call(self, event: ToolCall) -> None:
+    def _call(self, event: ToolCall) -> None:
         self.count["tool_calls"] += 1
         self.actions[event.action] += 1
 
-    def result(self, event: ToolResult) -> None:
+    def _result(self, event: ToolResult) -> None:
         self.count["tool_results"] += 1
         self.outcomes[event.outcome] += 1
         self.count["failures"] += event.outcome in FAILURES
         if event.exit_code is not None:
             self.last_exit = event.exit_code
 
-    def usage(self, event: Usage) -> None:
+    def _usage(self, event: Usage) -> None:
         self.count["responses"] += 1
         self.count["tokens_input"] += event.input
         self.count["tokens_cache_read"] += event.cache_read
         self.count["tokens_cache_write"] += event.cache_write
         self.count["tokens_output"] += event.output
         self.count["tokens_reasoning"] += event.reasoning
-        self.see("models", event.model)
+        self._see("models", event.model)
         if not event.agent_id:
             self.context = event.context
 
-    def compaction(self, event: Compaction) -> None:
+    def _compaction(self, event: Compaction) -> None:
         self.count["micro_compactions" if event.micro else "compactions"] += 1
 
-    def plan(self, event: PlanUpdate) -> None:
+    def _plan(self, event: PlanUpdate) -> None:
         self.plan_items = len(event.items) or self.plan_items
 
-    def model(self, event: ModelChange) -> None:
-        self.see("models", event.model)
+    def _model(self, event: ModelChange) -> None:
+        self._see("models", event.model)
 
-    def subagent(self, _: SubagentStart) -> None:
+    def _subagent(self, _: SubagentStart) -> None:
         self.count["subagents"] += 1
 
-    def interruption(self, _: Interruption) -> None:
+    def _interruption(self, _: Interruption) -> None:
         self.count["interruptions"] += 1
 
-    def name(self, event: Title) -> None:
+    def _name(self, event: Title) -> None:
         self.title = event.title
 
     def finish(self) -> Session:
@@ -163,26 +165,26 @@ class _Fold:
         )
 
 
-_HANDLERS: dict[type, Callable[[_Fold, Any], None]] = {
-    SessionStart: _Fold.start,
-    WorkspaceChange: _Fold.place,
-    UserMessage: _Fold.user,
-    AssistantMessage: _Fold.assistant,
-    ToolCall: _Fold.call,
-    ToolResult: _Fold.result,
-    Usage: _Fold.usage,
-    Compaction: _Fold.compaction,
-    PlanUpdate: _Fold.plan,
-    ModelChange: _Fold.model,
-    SubagentStart: _Fold.subagent,
-    Interruption: _Fold.interruption,
-    Title: _Fold.name,
+_HANDLERS: dict[type, Callable[[Fold, Any], None]] = {
+    SessionStart: Fold._start,
+    WorkspaceChange: Fold._place,
+    UserMessage: Fold._user,
+    AssistantMessage: Fold._assistant,
+    ToolCall: Fold._call,
+    ToolResult: Fold._result,
+    Usage: Fold._usage,
+    Compaction: Fold._compaction,
+    PlanUpdate: Fold._plan,
+    ModelChange: Fold._model,
+    SubagentStart: Fold._subagent,
+    Interruption: Fold._interruption,
+    Title: Fold._name,
 }
 
 
 def summarize(events: Iterable[AnyEvent]) -> Session:
     """Fold a session's events into counts. History copied from another session is left out and counted in `copied`."""
-    fold = _Fold()
+    fold = Fold()
     for event in events:
         fold.add(event)
     return fold.finish()

@@ -1,0 +1,216 @@
+"""List and search the sessions of this machine, by the index of them, brought up to date first."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from passdown.errors import UsageError
+from passdown.model.pattern import lazy_pattern
+from passdown.redact.neutralise import one_line
+from passdown.sessions.index.changes import find_changes
+from passdown.sessions.index.query import (
+    Filter,
+    Found,
+    folders_of_sessions,
+    list_sessions,
+    refs_of,
+    search,
+    sessions_saying,
+)
+from passdown.sessions.index.schema import index_path, reading
+from passdown.sessions.index.stores import rows
+
+Progress = Callable[[int, int], None]
+
+_AGO = lazy_pattern(r"(\d{1,6})\s*([smhdw])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+class Wanted(NamedTuple):
+    """Which sessions are wanted. `repository` is a folder or a part of a folder's path; empty is the one around."""
+
+    agent: str = ""
+    everywhere: bool = False
+    repository: str = ""
+    branch: str = ""
+    since: str = ""
+    text: str = ""
+    limit: int = 20
+
+
+class Listed(NamedTuple):
+    """The sessions as rows, newest first, how many older ones were left out, and what should be said about it."""
+
+    rows: list[dict[str, Any]]
+    left_out: int
+    notes: tuple[str, ...]
+
+
+class Searched(NamedTuple):
+    """The sessions in which the words were found, with what was found; `more` says that others were left out."""
+
+    found: list[Found]
+    more: bool
+    notes: tuple[str, ...]
+
+
+def listed(folder: Path, wanted: Wanted, *, progress: Progress | None = None) -> Listed:
+    """Return the newest sessions. Raises `UsageError` for an unknown agent or a time that is none."""
+    with _up_to_date(progress) as (database, notes):
+        asked = _filter(database, folder, wanted)
+        found, count = list_sessions(database, asked, wanted.limit)
+        return Listed(found, count - len(found), notes)
+
+
+def searched(folder: Path, words: str, wanted: Wanted, *, progress: Progress | None = None) -> Searched:
+    """Return the sessions in which the words were said or run. Raises `UsageError` when there is no word in `words`."""
+    with _up_to_date(progress) as (database, notes):
+        found, more = search(database, words, _filter(database, folder, wanted), wanted.limit)
+        return Searched(found, more, notes)
+
+
+@contextlib.contextmanager
+def _up_to_date(progress: Progress | None) -> Iterator[tuple[sqlite3.Connection, tuple[str, ...]]]:
+    path = index_path()
+    with reading(path) as database:
+        if database is not None and not any(find_changes(database)):
+            yield database, ()
+            return
+    from passdown.sessions.index.fill import refresh
+
+    done = refresh(progress=progress)
+    with reading(path) as database:
+        if database is not None:
+            yield database, done.notes
+            return
+    with _elsewhere(progress) as database:
+        note = "it is made for this question alone, which takes longer"
+        yield database, (*done.notes, note)
+
+
+@contextlib.contextmanager
+def _elsewhere(progress: Progress | None) -> Iterator[sqlite3.Connection]:
+    """Make an index for one question, where the user's own cannot be written."""
+    from tempfile import TemporaryDirectory
+
+    from passdown.errors import ConflictError
+    from passdown.sessions.index.fill import refresh
+
+    with TemporaryDirectory(prefix="passdown-") as place:
+        path = Path(place) / "passdown" / "index.sqlite"
+        done = refresh(path=path, progress=progress)
+        with reading(path) as database:
+            if database is None:
+                raise ConflictError(
+                    "; ".join(done.notes) or "there is no index of sessions", where=str(path),
+                    next_step="Set XDG_DATA_HOME to a folder that can be written.",
+                )  # fmt: skip
+            yield database
+
+
+def _filter(database: sqlite3.Connection, folder: Path, wanted: Wanted) -> Filter:
+    homes = {str(home) for _, home, _ in rows()}
+    agents = {_agent_id(wanted.agent)} if wanted.agent else None
+    asked = Filter(homes, agents, None, wanted.branch, moment(wanted.since) if wanted.since else None)
+    ids: set[int] | None = None
+    if wanted.repository and not Path(wanted.repository).is_dir():
+        ids = _by_name(folders_of_sessions(database, asked), wanted.repository)
+    elif wanted.repository or not wanted.everywhere:
+        ids = _of_repository(database, asked, Path(wanted.repository) if wanted.repository else folder)
+    if wanted.text:
+        saying = sessions_saying(database, wanted.text, asked._replace(ids=ids))
+        ids = saying if ids is None else ids & saying
+    return asked._replace(ids=ids)
+
+
+def _agent_id(name: str) -> str:
+    from passdown.sessions.read import agent_called
+
+    return agent_called(name).id
+
+
+def _by_name(folders: dict[str, list[int]], name: str) -> set[int]:
+    """Take the sessions of folders one part of whose path, or several on end, are called so."""
+    wanted = PurePosixPath(name.replace("\\", "/").lower()).parts
+    taken: set[int] = set()
+    for cwd, ids in folders.items():
+        parts = PurePosixPath(cwd.replace("\\", "/").lower()).parts
+        if any(parts[start : start + len(wanted)] == wanted for start in range(len(parts))):
+            taken.update(ids)
+    return taken
+
+
+def _of_repository(database: sqlite3.Connection, asked: Filter, folder: Path) -> set[int]:
+    """Take the sessions of one repository, as discovery does; git is asked only about those whose folder is gone."""
+    from passdown.sessions.here import look_around
+    from passdown.sessions.place import Places
+
+    here = look_around(folder)
+    if here is None:
+        from passdown.handoff.place import find_root
+
+        here = look_around(find_root(folder))
+    if here is None:
+        return _asking_git(database, asked, folder)
+    places = Places(here)
+    taken: set[int] = set()
+    gone: list[int] = []
+    for cwd, ids in folders_of_sessions(database, asked).items():
+        place = places.of(cwd)
+        if place in ("here", "worktree"):
+            taken.update(ids)
+        elif place == "gone":
+            gone += ids
+    return taken | (_moved_here(database, gone, here.root) if gone else set())
+
+
+def _moved_here(database: sqlite3.Connection, gone: list[int], root: str) -> set[int]:
+    """Take those that worked in a folder which is gone and belong here all the same."""
+    name = PurePosixPath(root).name
+    refs = refs_of(database, gone)
+    telling = {
+        ref.cwd
+        for ref in refs.values()
+        if ref.commit or ref.remote or PurePosixPath(ref.cwd.replace("\\", "/")).name == name
+    }
+    refs = {row: ref for row, ref in refs.items() if ref.cwd in telling}
+    return _taken(refs, Path(root)) if refs else set()
+
+
+def _taken(refs: dict[int, Any], root: Path) -> set[int]:
+    from passdown.repository.snapshot import snapshot
+    from passdown.sessions.discover import sessions_in
+
+    kept, _ = sessions_in(tuple(refs.values()), snapshot(root))
+    keys = {(ref.agent, ref.path, ref.inner) for ref in kept}
+    return {row for row, ref in refs.items() if (ref.agent, ref.path, ref.inner) in keys}
+
+
+def _asking_git(database: sqlite3.Connection, asked: Filter, folder: Path) -> set[int]:
+    from passdown.handoff.place import find_root
+
+    ids = [row for rows_ in folders_of_sessions(database, asked).values() for row in rows_]
+    return _taken(refs_of(database, ids), find_root(folder))
+
+
+def moment(text: str, *, now: float | None = None) -> int:
+    """Return the moment (milliseconds) that `3d`, `12h`, `2026-11-20` or `2026-11-20T08:00` mean.
+
+    Raises `UsageError` for anything else.
+    """
+    now = time.time() if now is None else now
+    if found := _AGO.fullmatch(text.strip()):
+        return int((now - int(found[1]) * _SECONDS[found[2]]) * 1000)
+    from datetime import datetime
+
+    try:
+        return int(datetime.fromisoformat(text.strip()).astimezone().timestamp() * 1000)
+    except (ValueError, OverflowError) as error:
+        raise UsageError(
+            f"{one_line(text, 40)!r} is no time", next_step="Say 3d, 12h, 2026-11-20 or 2026-11-20T08:00."
+        ) from error

@@ -1,0 +1,195 @@
+"""One session on its way into the index: its counts, and what was said and run in it, redacted."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from passdown.agents.table import sessions_of
+from passdown.errors import PassdownError
+from passdown.model.session import AnyEvent, AssistantMessage, SessionRef, ToolCall, UserMessage
+from passdown.redact.neutralise import one_line
+from passdown.redact.scan import Redactor
+from passdown.sessions.discover import plain_remote
+from passdown.sessions.index.changes import Task, prefix_of
+from passdown.sessions.index.schema import PART_BITS
+from passdown.sessions.index.words import searchable
+from passdown.sessions.read import agent_called
+from passdown.sessions.summary import Fold
+
+LONGEST = {"human": 4000, "agent": 2000, "ran": 2000, "title": 200}
+"""Characters of each kind of text that are kept; what stands behind is not found."""
+
+MARGIN = 500
+"""Characters more are looked at for secrets, so that none is cut in two and overlooked."""
+
+_BATCH = 200_000
+_MOST = (1 << PART_BITS) - 1
+_BETWEEN = "\n\x1e\n"
+_KINDS = {"shell": "ran", "plan": "agent", "subagent": "agent"}
+_DAMAGE = (
+    OSError, EOFError, PassdownError, sqlite3.Error, msgspec.MsgspecError, ValueError, LookupError, TypeError,
+    AttributeError, ArithmeticError, RecursionError,
+)  # fmt: skip
+"""What a file that is not as it should be can bring about in a reader: that file is left out, the others are read."""
+
+
+class Text(NamedTuple):
+    """One text that was said or run: when and where, as shown, and as searched (empty when it is the same)."""
+
+    kind: str
+    at: int | None
+    place: int
+    line: int
+    text: str
+    words: str
+
+
+class Row(NamedTuple):
+    """One session as the list shows it. The `ref_` fields are as discovery told them."""
+
+    agent: str
+    path: str
+    inner: str
+    home: str
+    session_id: str
+    bytes: int
+    prefix: str
+    started_at: int | None
+    modified_at: int
+    ended_at: int | None
+    cwd: str
+    branch: str
+    ref_branch: str
+    branches: str
+    title: str
+    ref_title: str
+    parent_id: str
+    parent_kind: str
+    commit_id: str
+    remote: str
+    tokens: int
+    human_messages: int
+    last_exit: int | None
+    texts: int
+    trouble: str
+
+
+def read_task(task: Task) -> Iterator[list[Text] | Row | None]:
+    """Read a session: yield batches of its texts, last its row; None where the file holds no session."""
+    ref = None
+    try:
+        ref = task.ref or sessions_of(agent_called(task.agent)).refer(Path(task.path))
+        if ref is None:
+            yield None
+            return
+        yield from _fold(task, ref)
+    except FileNotFoundError:
+        yield None
+    except _DAMAGE as error:
+        yield None if ref is None else _row(task, ref, trouble=one_line(f"{type(error).__name__}: {error}", 200))
+
+
+def _fold(task: Task, ref: SessionRef) -> Iterator[list[Text] | Row]:
+    gathered = Gathered(Redactor(os.environ))
+    fold = Fold()
+    for event in sessions_of(agent_called(ref.agent)).read(ref):
+        fold.add(event)
+        gathered.add(event)
+        if gathered.size > _BATCH:
+            yield gathered.batch()
+    counts = fold.finish()
+    title = gathered.redacted(counts.title or ref.title or gathered.first_words)
+    gathered.take("title", None, 0, 0, title)
+    yield gathered.batch()
+    yield _row(task, ref)._replace(
+        session_id=ref.session_id or counts.session_id,
+        started_at=counts.started_at,
+        ended_at=counts.ended_at,
+        branch=one_line(counts.branches[-1] if counts.branches else ref.branch, 60),
+        branches="\n".join(one_line(branch, 200) for branch in counts.branches[:50]),
+        title=one_line(title, 80),
+        ref_title=gathered.redacted(ref.title),
+        tokens=counts.tokens_input + counts.tokens_cache_read + counts.tokens_cache_write + counts.tokens_output,
+        human_messages=counts.human_messages,
+        last_exit=counts.last_exit,
+        texts=gathered.count,
+    )
+
+
+class Gathered:
+    """The texts of a session on their way: those not handed over yet, how many there were, the first a person said."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self.count = 0
+        self.size = 0
+        self.first_words = ""
+        self._redactor = redactor
+        self._texts: list[Text] = []
+
+    def add(self, event: AnyEvent) -> None:
+        """Take what an event says or runs; what another session said already, or a program put in, is none of it."""
+        if isinstance(event, ToolCall):
+            if event.command and not event.copied:
+                self.take("ran", event.at, event.offset, event.line, event.command)
+        elif isinstance(event, AssistantMessage):
+            if not (event.reasoning or event.copied):
+                self.take("agent", event.at, event.offset, event.line, event.text)
+        elif isinstance(event, UserMessage) and not event.copied and event.origin not in ("hook", "injected"):
+            kind = _KINDS.get(event.origin, "human") if not event.agent_id else "agent"
+            self.take(kind, event.at, event.offset, event.line, event.text)
+            if not self.first_words and kind == "human" and event.origin == "human":
+                self.first_words = event.text[: LONGEST["human"]].strip()
+
+    def take(self, kind: str, at: int | None, place: int, line: int, text: str) -> None:
+        """Take one text."""
+        text = text[: LONGEST[kind] + MARGIN]
+        if self.count < _MOST and text and not text.isspace():
+            self.count += 1
+            self.size += len(text)
+            self._texts.append(Text(kind, at, place, line, text, ""))
+
+    def batch(self) -> list[Text]:
+        """Hand over the texts taken since the last time, without their secrets and cut to size."""
+        texts, self._texts, self.size = self._texts, [], 0
+        clean = self._all_redacted([text.text for text in texts])
+        done = []
+        for text, shown in zip(texts, clean, strict=True):
+            shown = storable(shown[: LONGEST[text.kind]])
+            words = searchable(shown)
+            done.append(text._replace(text=shown, words="" if words == shown else words))
+        return done
+
+    def redacted(self, text: str) -> str:
+        """Return a short text without its secrets."""
+        return storable(self._redactor.text(text[:2000]))
+
+    def _all_redacted(self, texts: list[str]) -> list[str]:
+        """Redact many texts as one, several times as fast; one by one where a secret went beyond its text."""
+        joined = _BETWEEN.join(text.replace("\x1e", " ") for text in texts)
+        parts = self._redactor.text(joined).split(_BETWEEN)
+        return parts if len(parts) == len(texts) else [self._redactor.text(text) for text in texts]
+
+
+def storable(text: str) -> str:
+    """Return a text that can be written as UTF-8: half a character pair becomes a question mark."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _row(task: Task, ref: SessionRef, *, trouble: str = "") -> Row:
+    remote = ref.remote
+    if "@" in remote:  # may hold a password
+        remote = f"https://{plain_remote(remote)}"
+    return Row(
+        agent=ref.agent, path=ref.path, inner=ref.inner, home=task.home, session_id=ref.session_id, bytes=ref.bytes,
+        prefix=prefix_of(task.path, task.size) if task.ref is None else "", started_at=ref.started_at,
+        modified_at=ref.modified_at or ref.started_at or 0, ended_at=None, cwd=ref.cwd, branch=one_line(ref.branch, 60),
+        ref_branch=ref.branch, branches="", title="", ref_title="", parent_id=ref.parent_id,
+        parent_kind=ref.parent_kind, commit_id=ref.commit, remote=remote, tokens=0, human_messages=0, last_exit=None,
+        texts=0, trouble=trouble,
+    )  # fmt: skip
