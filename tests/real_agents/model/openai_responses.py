@@ -73,6 +73,7 @@ def _output(reply: Reply) -> list[Body]:
 
 def _call(call: Call) -> Body:
     common = {"call_id": _name("call"), "name": call.name, "status": "completed"}
+    common |= {"namespace": call.namespace} if call.namespace else {}
     if call.source is not None:
         return {"type": "custom_tool_call", "id": _name("ctc"), **common, "input": call.source}
     return {"type": "function_call", "id": _name("fc"), **common, "arguments": json.dumps(call.args)}

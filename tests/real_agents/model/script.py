@@ -35,11 +35,12 @@ _COMPACTION = re.compile(
 
 @dataclass(frozen=True)
 class Call:
-    """One tool call; `source` is the text that a custom tool takes instead of arguments."""
+    """One tool call; `source` is the text that a custom tool takes instead of arguments, `namespace` groups tools."""
 
     name: str
     args: dict[str, Any]
     source: str | None = None
+    namespace: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,9 @@ class Script:
 def reply_of(step: Body, body: Body) -> Reply:
     """Return what a step says, with the numbers of tokens it names or likely ones."""
     wanted = step.get("tools") or ([step["tool"]] if step.get("tool") else [])
-    calls = tuple(Call(call["name"], call.get("args", {}), call.get("input")) for call in wanted)
+    calls = tuple(
+        Call(call["name"], call.get("args", {}), call.get("input"), call.get("namespace", "")) for call in wanted
+    )
     usage = {"input": step.get("usage_in") or tokens(body), **step.get("usage", {})}
     said = tokens([step.get("text", ""), wanted])
     return Reply(step.get("text", ""), calls, usage["input"], usage.get("cached", usage["input"] // 2), usage.get("output", said))  # fmt: skip
