@@ -11,6 +11,7 @@ from passdown.agents.hook_entries import Shape, install_entries, installed_entri
 
 EVENTS = {
     "SessionStart": "start",
+    "UserPromptSubmit": "prompt",
     "Stop": "stop",
     "PreCompact": "compact",
     "PostCompact": "compacted",

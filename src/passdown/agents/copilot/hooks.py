@@ -11,6 +11,7 @@ from passdown.agents.hook_entries import Shape, install_entries, installed_entri
 
 EVENTS = {
     "sessionStart": "start",
+    "userPromptSubmitted": "prompt",
     "agentStop": "stop",
     "preCompact": "compact",
     "errorOccurred": "error",

@@ -14,6 +14,7 @@ from passdown.agents.hook_entries import Shape, install_entries, installed_entri
 
 EVENTS = {
     "SessionStart": "start",
+    "BeforeAgent": "prompt",
     "AfterAgent": "stop",
     "SessionEnd": "end",
 }

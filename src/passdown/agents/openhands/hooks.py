@@ -11,12 +11,14 @@ from passdown.agents.hook_entries import Shape, install_entries, installed_entri
 
 EVENTS = {
     "session_start": "start",
+    "user_prompt_submit": "prompt",
     "stop": "stop",
     "session_end": "end",
 }
 """The agent's name of an event → ours."""
 
-_ALIASES = {"session_start": "SessionStart", "stop": "Stop", "session_end": "SessionEnd"}
+_ALIASES = {"session_start": "SessionStart", "user_prompt_submit": "UserPromptSubmit", "stop": "Stop",
+            "session_end": "SessionEnd"}  # fmt: skip
 
 _SHAPE = Shape("openhands", inside="", aliases=_ALIASES)
 
