@@ -159,7 +159,7 @@ def test_openhands_is_read_with_its_other_names() -> None:
     hooks = hooks_of(ROWS["openhands"])
     told = json.loads(hooks.install('{"hooks": {"Stop": [' + THEIRS + "]}}", COMMAND))
     assert set(told) == {"hooks"}
-    assert set(told["hooks"]) == {"Stop", "session_start", "session_end"}
+    assert set(told["hooks"]) == {"Stop", "session_start", "user_prompt_submit", "session_end"}
     assert len(told["hooks"]["Stop"]) == 2
 
 
