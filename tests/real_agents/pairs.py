@@ -2,8 +2,9 @@
 
     python tests/real_agents/pairs.py [--agents claude_code,codex,…]
 
-For every ordered pair of Claude Code, Codex, Pi and Copilot CLI. The first agent works once; each of the others then
-starts in the same repository, with the home as the first one left it.
+For every ordered pair of Claude Code, Codex, Pi and Copilot CLI; the other agents that are in the cache come first once
+and second once. The first agent works once; each of those that follow then starts in the same repository, with the home as
+the first one left it.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import clients
 import drive
-from stage import Stage, run_scenes
+from stage import AGENTS, Stage, run_scenes
 
 WANTED = {"the next action": "n-1", "the failed attempt": f"{drive.RUN}  (red at hand-over"}
 
@@ -53,9 +55,15 @@ def judge(agent: str, packet: dict[str, Any]) -> list[str]:
 
 
 def scenes(agents: list[str]) -> list[str]:
-    """Name a scene for each agent that others may follow."""
-    return [f"{one}-to-{'+'.join(other for other in agents if other != one)}" for one in agents if agents != [one]]
+    """Name a scene for each agent that others may follow; the long ones first."""
+    four, more = [agent for agent in agents if agent in AGENTS], [agent for agent in agents if agent not in AGENTS]
+    follow = {one: [other for other in four if other != one] for one in four}
+    for at, other in enumerate(more):
+        if four:
+            follow[four[at % len(four)]].append(other)
+            follow[other] = [four[(at + 1) % len(four)]]
+    return [f"{one}-to-{'+'.join(others)}" for one, others in follow.items() if others]
 
 
 if __name__ == "__main__":
-    run_scenes(__file__, scenes, play)
+    run_scenes(__file__, scenes, play, tuple(clients.VERSIONS))
