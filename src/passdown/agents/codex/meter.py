@@ -70,10 +70,11 @@ def _spent(tokens: Tokens, last: Tokens | None = None) -> Spent | None:
     whole, output = _bound(tokens.input), _bound(tokens.output)
     if not whole and not output:
         return None
-    cached = min(_bound(tokens.cached), whole)
-    written = min(_bound(tokens.cache_write), whole - cached)
+    # More cached than input is passed on as it stands: whoever sums it up must be able to see that it makes no sense.
+    cached, written = _bound(tokens.cached), _bound(tokens.cache_write)
     context = _bound(last.input) if last else whole
-    return whole - cached - written, cached, written, output, min(_bound(tokens.reasoning), output), context or whole
+    fresh = max(0, whole - cached - written)
+    return fresh, cached, written, output, min(_bound(tokens.reasoning), output), context or whole
 
 
 def _bound(value: int) -> int:
