@@ -15,7 +15,8 @@ def _text(chance: random.Random, size: int) -> str:
     return "\n".join(f"{number:6}\t{line}" for number in range(max(1, size // (len(line) + 8))))
 
 
-def _rows(cwd: str, chance: random.Random) -> Iterator[dict[str, object]]:
+def made_rows(cwd: str, chance: random.Random) -> Iterator[dict[str, object]]:
+    """Yield the rows of a session without end: a tool call, its result, now and then what a person says."""
     parent: str | None = None
     turn = 0
     while True:
@@ -53,7 +54,7 @@ def write_log(path: Path, size: int, cwd: str) -> int:
     """Write a log of about `size` bytes whose session worked in `cwd`; return the bytes written."""
     written = 0
     with path.open("wb") as stream:
-        for row in _rows(cwd, random.Random(7)):
+        for row in made_rows(cwd, random.Random(7)):
             written += stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
             if written >= size:
                 return written
@@ -62,7 +63,7 @@ def write_log(path: Path, size: int, cwd: str) -> int:
 
 def write_long_line(path: Path, size: int, cwd: str) -> int:
     """Write a log whose third line alone is `size` bytes long."""
-    rows = _rows(cwd, random.Random(7))
+    rows = made_rows(cwd, random.Random(7))
     with path.open("wb") as stream:
         for _ in range(2):
             stream.write(json.dumps(next(rows)).encode() + b"\n")
