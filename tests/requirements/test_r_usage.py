@@ -147,3 +147,77 @@ def test_r26_a_new_phase_asks_for_a_packet_and_work_nearly_done_does_not(ask: Ru
     assert ask(*asked, "--phase", "nearly-done")[0] == 11
     claude_log(log, [Call(90_000)])
     assert ask(*asked, "--phase", "new")[0] == 0
+
+
+INPUT, CACHED, CALLS = 19_860_000, 18_020_000, 53
+
+
+def essay_calls() -> list[Call]:
+    """53 answers and 52 tool calls that come to 19.86M of input, 18.02M of it cached; the context goes 35K, 490K, 1.02M."""
+    contexts = [35_000] * 20 + [490_000] * 24 + [1_020_000] * 7 + [20_000]
+    contexts.append(INPUT - sum(contexts))
+    assert len(contexts) == CALLS and 0 < contexts[-1] < 1_020_000
+    tools = {19: "git log -p --all", 43: "codex resume 0199"}
+    calls, left = [], CACHED
+    for number, context in enumerate(contexts):
+        cached = min(context * 95 // 100, left) if number < CALLS - 1 else left
+        left -= cached
+        tool = tools.get(number, "ls") if number < CALLS - 1 else ""
+        calls.append(Call(context, cached, tool=tool, model="somebody-1", text="x" * (9000 if number in tools else 10)))
+    assert all(0 <= call.cached <= call.prompt for call in calls)
+    return calls
+
+
+@pytest.mark.parametrize("copies", [1, 3])
+@pytest.mark.parametrize("log", [claude_log, codex_log])
+def test_r27_the_essays_totals_whatever_the_convention_and_the_copies(
+    log: Any, copies: int, ask: Run, tmp_path: Path, passdown: Any
+) -> None:
+    path = log(tmp_path / "log.jsonl", essay_calls(), copies=copies)
+    code, report = ask("usage", "--session", str(path))
+    totals = report["totals"]
+    assert (code, report["turns"], report["tool_calls"]) == (0, 53, 52)
+    assert (totals["all_input"], totals["cache_read"], totals["input"]) == (INPUT, CACHED, INPUT - CACHED)
+    assert totals["hit_rate"] == round(CACHED / INPUT, 4)
+    assert report["convention"].startswith("read from cache / all input")
+    shown = passdown("usage", "--session", str(path), folder=tmp_path).stdout.decode()
+    for text in ("53 turns", "52 tool calls", "19.86M", "18.02M", "90.7 %", "1.84M fresh"):
+        assert text in shown
+
+
+def test_r27_more_cached_than_input_is_refused_with_the_reason(passdown: Any, tmp_path: Path) -> None:
+    path = codex_log(tmp_path / "log.jsonl", [Call(20_000, 10_000), Call(5_000, 60_000)])
+    done = passdown("usage", "--session", str(path), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (4, b"")
+    assert b"60,000 cached tokens in 5,000 of input" in done.stderr
+
+
+def test_r28_the_growth_names_its_jumps_and_the_tool_calls_before_them(ask: Run, tmp_path: Path) -> None:
+    for log in (claude_log, codex_log):
+        _, report = ask("usage", "--session", str(log(tmp_path / f"{log.__name__}.jsonl", essay_calls())))
+        growth = report["growth"]
+        found = [(jump["call"], jump["before"], jump["after"], jump["step"]["words"]) for jump in growth["jumps"][:2]]
+        assert found == [(21, 35_000, 490_000, "git log -p --all"), (45, 490_000, 1_020_000, "codex resume 0199")]
+        assert (growth["first"], growth["largest"]) == (35_000, 1_020_000)
+        assert growth["break_even"]["after_call"] == 21
+        assert growth["break_even"]["saved"] > 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("command", "context", "warned"),
+    [("make", 120_000, True), ("passdown wrap --interim", 120_000, False), ("make", 90_000, False)],
+)
+def test_r30_another_model_is_for_a_sessions_boundary(
+    command: str, context: int, warned: bool, ask: Run, tmp_path: Path
+) -> None:
+    first = Call(context, context - 1_000, tool=command, model="claude-sonnet-4-5")
+    calls = [first, Call(context + 500, 2_000, model="claude-opus-4-5")]
+    _, report = ask("usage", "--session", str(claude_log(tmp_path / "log.jsonl", calls)))
+    (switch,) = report["switches"]
+    assert (switch["before"], switch["after"], switch["uncached"]) == (
+        "claude-sonnet-4-5", "claude-opus-4-5", context - 1_500
+    )  # fmt: skip
+    codes = [finding["code"] for finding in report["findings"]]
+    assert codes == (["model.switched"] if warned else [])
+    if warned:
+        assert "118,500 of them in no cache" in report["findings"][0]["detail"]

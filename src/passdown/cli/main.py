@@ -52,6 +52,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "export": ("passdown.cli.export:export", "Packets", "Write a packet in another shape."),
     "schema": ("passdown.cli.schema:schema", "Packets", "Print the JSON Schema of the packet."),
     "sessions": ("passdown.cli.sessions:sessions", "Sessions", "List the sessions of this repository, or show one."),
+    "usage": (
+        "passdown.cli.usage:usage",
+        "Sessions",
+        "Count what sessions cost: tokens, cache, growth, and what a fresh session would have taken.",
+    ),
     "budget": (
         "passdown.cli.budget:budget",
         "Sessions",

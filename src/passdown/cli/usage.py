@@ -1,0 +1,166 @@
+"""`passdown usage`: what sessions cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from passdown.cli.output import follow, print_findings, print_json, print_table
+
+if TYPE_CHECKING:
+    from passdown.usage.totals import By
+
+HEADER = ("calls", "fresh", "cache read", "cache write", "output", "hit")
+_WAYS = ["agent", "model", "day", "subagent", "tool", "session"]
+
+
+@click.command()
+@click.option("--session", default="", metavar="ID|FILE", help="One session, with its subagents: its growth, what "
+              "filled its context, and when a fresh one would have paid.")  # fmt: skip
+@click.option("--chain", is_flag=True, help="The sessions that the active packet and those before it were made of.")
+@click.option("--all", "everywhere", is_flag=True, help="The sessions of every repository on this machine.")
+@click.option("--agent", default="", metavar="NAME", help="Only this agent's sessions.")
+@click.option("--since", default="", metavar="WHEN", help="Only calls from then on: 3d, 12h, 2026-11-20.")
+@click.option("--until", default="", metavar="WHEN", help="Only calls before then.")
+@click.option("--by", type=click.Choice(_WAYS), help="A row for each agent, model, day, …")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print the rows of --by (of each session without it) as CSV.")
+@click.pass_obj
+def usage(
+    folder: str,
+    session: str,
+    chain: bool,
+    everywhere: bool,
+    agent: str,
+    since: str,
+    until: str,
+    by: Any,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    """Count what the sessions of this repository cost, in tokens, as their own logs say.
+
+    Each response of a model counts once, whatever its log repeats; fresh input, input read from and written to a cache
+    and output stand apart, whatever the vendor calls them; a log that contradicts itself is left out and told of. What
+    a log does not say is not counted as zero.
+
+    \b
+    passdown usage --session ID     one session: how its context grew, and what it would have taken instead
+    passdown usage --since 7d --by model
+    passdown usage --chain          all sessions that led to the active packet
+    """
+    if sum((bool(session), chain, everywhere)) > 1:
+        raise click.UsageError("--session, --chain and --all are three different questions")
+    from passdown.handoff.usage import Question, read_usage
+    from passdown.handoff.usage_report import report
+
+    way: By | None = by or ("session" if as_csv else None)
+    asked = Question(
+        session=session, agent=agent, chain=chain, everywhere=everywhere, since=since, until=until, by=way
+    )  # fmt: skip
+    found = read_usage(Path(folder), asked, lambda refs: follow(refs, "reading sessions"))
+    told = report(found)
+    if as_json:
+        print_json(told)
+        return
+    print_findings(found.findings)
+    if as_csv:
+        _print_csv(told.get("rows", []), way or "session")
+    elif by:
+        print_table((by, *HEADER), [_row(row) for row in told.get("rows", [])])
+    else:
+        for line in _lines(told):
+            click.echo(line)
+
+
+def _row(row: dict[str, Any]) -> tuple[str, ...]:
+    names = ("input", "cache_read", "cache_write", "output")
+    return (row["key"], str(row["calls"]), *(tokens(row[name]) for name in names), percent(row["hit_rate"]))
+
+
+def _print_csv(rows: Sequence[dict[str, Any]], way: str) -> None:
+    import csv
+    import io
+
+    text = io.StringIO()
+    names = ("calls", "input", "cache_read", "cache_write", "output", "reasoning", "all_input", "hit_rate")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow((way, *names))
+    for row in rows:
+        # A spreadsheet would run a name that begins like a formula.
+        key = f"'{row['key']}" if row["key"].startswith(("=", "+", "-", "@")) else row["key"]
+        writer.writerow((key, *("" if row[name] is None else row[name] for name in names)))
+    click.echo(text.getvalue(), nl=False)
+
+
+def tokens(count: int) -> str:
+    """Write a number of tokens shortly: 940, 12.3k, 19.86M."""
+    if count >= 10**6:
+        return f"{count / 10**6:.2f}M"
+    return f"{count / 1000:.1f}k" if count >= 10**4 else str(count)
+
+
+def percent(rate: float | None) -> str:
+    """Write a rate as 90.7 %."""
+    return "-" if rate is None else f"{100 * rate:.1f} %"
+
+
+def _lines(told: dict[str, Any]) -> Iterator[str]:
+    sums, sub = told["totals"], told["subagents"]
+    many = told["sessions"]
+    yield f"{many} session{'' if many == 1 else 's'}, {told['turns']} turns, {told['tool_calls']} tool calls"
+    if not sums["calls"]:
+        yield "the logs say nothing of tokens here"
+        return
+    yield (
+        f"input   {tokens(sums['all_input'])}: {tokens(sums['input'])} fresh, {tokens(sums['cache_read'])} read from "
+        f"cache, {tokens(sums['cache_write'])} written to it"
+    )
+    reasoning = f", of that {tokens(sums['reasoning'])} reasoning" if sums["reasoning"] else ""
+    yield f"output  {tokens(sums['output'])}{reasoning}"
+    yield f"hit     {percent(sums['hit_rate'])} = {told['convention']}"
+    if sub["calls"]:
+        share = (sub["all_input"] + sub["output"]) / max(1, sums["all_input"] + sums["output"])
+        yield f"subagents {sub['calls']} calls, {tokens(sub['all_input'])} input: {percent(share)} of all tokens"
+    if told["unmeasured_calls"]:
+        yield f"{told['unmeasured_calls']} calls more have no input in their log: they are not in these sums"
+    if told["copied_calls"]:
+        yield f"{told['copied_calls']} calls copied from another session are not counted again"
+    if told["compactions"]:
+        yield f"compacted {told['compactions']} time{'' if told['compactions'] == 1 else 's'}"
+    if "growth" in told:
+        yield from _growth(told)
+
+
+def _growth(told: dict[str, Any]) -> Iterator[str]:
+    growth = told["growth"]
+    yield (
+        f"context {tokens(growth['first'])} at first, {tokens(growth['largest'])} at its largest, "
+        f"{tokens(growth['last'])} at last"
+    )
+    for jump in growth["jumps"]:
+        step = jump["step"]
+        after = f"after {step['tool']}: {step['words']}" if step else "with no tool call before it"
+        yield f"  jump  {tokens(jump['before'])} → {tokens(jump['after'])} at call {jump['call']}, {after}".rstrip(": ")
+    filled = sorted(_filled(told["filled"]), key=lambda item: -item[1])
+    if whole := sum(size for _, size in filled):
+        shown = [f"{name} {percent(size / whole)}" for name, size in filled[:5] if size]
+        yield f"filled  {', '.join(shown)} (of {tokens(whole)} characters)"
+    for again in told["filled"].get("repeats", [])[:3]:
+        yield f"  read {again['times']} times: {again['path']} ({tokens(again['size'])} characters more than once)"
+    if even := growth["break_even"]:
+        yield (
+            f"fresh   a new session after call {even['after_call']} would have taken {tokens(even['instead'])} instead "
+            f"of {tokens(even['actual'])} for the same calls; from {tokens(even['context'])} it pays after "
+            f"{even['pays_after']} more calls, {even['pays_after_priced']} at the price of cached tokens"
+        )
+
+
+def _filled(filled: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    yield from filled.get("tools", {}).items()
+    names = {"people": "people", "put_in": "put in by programs", "answers": "answers", "summaries": "summaries"}
+    for name, shown in names.items():
+        yield shown, filled.get(name, 0)

@@ -1,0 +1,72 @@
+"""What `passdown usage` says of what it read: as one JSON document, redacted and harmless to print."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import msgspec
+
+from passdown.handoff.usage import OneSession, Usage, rows_of, sums
+from passdown.redact.neutralise import one_line
+from passdown.redact.scan import Redactor
+from passdown.usage.calls import Step
+from passdown.usage.growth import CACHED_PRICE, PACKET, WRITE_PRICE
+from passdown.usage.totals import CONVENTION
+
+
+def report(usage: Usage) -> dict[str, Any]:
+    """Return the document. Nothing that was not measured is in it as zero: it is None, or left out."""
+    found: dict[str, Any] = {
+        "schema_version": 1, "scope": usage.scope, "sessions": usage.sessions, "turns": usage.totals.calls,
+        "tool_calls": usage.tool_calls, "totals": sums(usage.totals), "convention": CONVENTION,
+        "subagents": sums(usage.subagents), "copied_calls": usage.copied, "unmeasured_calls": usage.unmeasured,
+        "compactions": usage.compactions, "findings": msgspec.to_builtins(usage.findings),
+    }  # fmt: skip
+    if usage.rows:
+        found["rows"] = [{"key": key, **values} for key, values in rows_of(usage)]
+    if usage.one is not None:
+        found |= _session(usage.one)
+    return found
+
+
+def _session(one: OneSession) -> dict[str, Any]:
+    redactor = Redactor(os.environ)
+    account, growth = one.account, one.growth
+    jumps = [
+        {"call": jump.call, "before": jump.before, "after": jump.after, "at": jump.at,
+         "step": _step(jump.step, redactor) if jump.step is not None else None}
+        for jump in growth.jumps
+    ]  # fmt: skip
+    even = growth.break_even
+    assumed = {"packet": PACKET, "cached_price": CACHED_PRICE, "write_price": WRITE_PRICE}
+    plain: dict[str, Any] = msgspec.to_builtins(account.filled)
+    plain["tools"] = {one_line(name, 60): size for name, size in list(account.filled.tools.items())[:40]}
+    plain["repeats"] = [
+        {"path": _shown(repeat.path, redactor), "times": repeat.times, "size": repeat.size}
+        for repeat in account.filled.repeats
+    ]
+    return {
+        "session_id": one_line(account.session_id, 80),
+        "agent": account.agent,
+        "growth": {
+            "first": growth.first, "largest": growth.largest, "last": growth.last, "jumps": jumps,
+            "break_even": None if even is None else {**msgspec.to_builtins(even), "saved": even.saved, **assumed},
+        },
+        "filled": plain,
+        "shortened": msgspec.to_builtins(account.compactions),
+        "switches": [
+            {**msgspec.to_builtins(switch), "before": one_line(switch.before, 60), "after": one_line(switch.after, 60)}
+            for switch in one.switches
+        ],
+    }  # fmt: skip
+
+
+def _step(step: Step, redactor: Redactor) -> dict[str, Any]:
+    return {
+        "tool": one_line(step.tool, 60), "action": step.action, "size": step.size, "words": _shown(step.words, redactor)
+    }  # fmt: skip
+
+
+def _shown(text: str, redactor: Redactor) -> str:
+    return one_line(redactor.text(text), 120)
