@@ -143,7 +143,7 @@ def judge(stage: Stage, layout: str) -> list[str]:
         packets = [json.loads(path.read_bytes()) for path in sorted(folder.glob("*/handoff.json"))]
     if not packets:
         return ["there is no packet"]
-    packet = packets[-1]
+    packet = max(packets, key=lambda packet: str(packet["as_of"]))
     validator = jsonschema_rs.validator_for(json.loads(SCHEMA.read_bytes()))
     wrong = [f"the schema says: {error.message[:200]}" for error in validator.iter_errors(packet)]
     taken = json.loads(passdown(stage, "take", "--json", "--no-receipt"))
@@ -156,7 +156,7 @@ def judge(stage: Stage, layout: str) -> list[str]:
         "the question is missing": "May a title be empty?" in [q["question"] for q in packet["questions_for_human"]],
         "the clue is missing": ["src/slug.py:8"] in [c["anchors"] for c in packet["clues"]],
         "the next step is not the noted one": packet["next_action"]["text"] == "Cut at n-1 in src/slug.py:8",
-        "the tests are not red": packet["tests"]["state"] == "red",
+        "the tests are not red": packet["tests"].get("state") == "red",
         "the change is missing": "src/slug.py" in [c["path"] for c in packet["changed_files"]],
         "an agent spoke for a person": {i.get("by", "agent") for i in packet["decisions"]} == {"agent"},
     }
