@@ -106,7 +106,8 @@ def measure(folder: Path, sessions: int, size: int) -> Iterator[Row]:
     yield {"what": "second pass", "cpu_s": round(second.cpu, 3), "wall_s": round(second.wall, 3), "goal_s": 0.5}
     for words, goal in (
         (["--all"], 0.1), (["--all", "--branch", "main", "--since", "2025-10-20"], 0.1),
-        (["search", "--all", "bucket"], 0.15), (["search", "--all", "令牌"], 0.15), (["search", "--all", "module_77*", "smaller"], 0.15),
+        (["search", "--all", "bucket"], 0.15), (["search", "--all", "令牌"], 0.15),
+        (["search", "--all", "module_77*", "smaller"], 0.15),
     ):  # fmt: skip
         cost = best([sys.executable, "-m", "passdown", "sessions", *words], 5, env=env)
         yield {"what": f"passdown sessions {' '.join(words)}", "cpu_s": round(cost.cpu, 3),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from passdown.model.session import AnyEvent, AssistantMessage, SessionRef, ToolC
 from passdown.redact.neutralise import one_line
 from passdown.redact.scan import Redactor
 from passdown.sessions.discover import plain_remote
-from passdown.sessions.index.changes import Task, prefix_of
+from passdown.sessions.index.changes import LARGE, Task, prefix_of
 from passdown.sessions.index.schema import PART_BITS
 from passdown.sessions.index.words import searchable
 from passdown.sessions.read import agent_called
@@ -96,7 +97,7 @@ def read_task(task: Task) -> Iterator[list[Text] | Row | None]:
 
 
 def _fold(task: Task, ref: SessionRef) -> Iterator[list[Text] | Row]:
-    gathered = Gathered(Redactor(os.environ))
+    gathered = Gathered(_redactor())
     fold = Fold()
     for event in sessions_of(agent_called(ref.agent)).read(ref):
         fold.add(event)
@@ -104,9 +105,11 @@ def _fold(task: Task, ref: SessionRef) -> Iterator[list[Text] | Row]:
         if gathered.size > _BATCH:
             yield gathered.batch()
     counts = fold.finish()
-    title = gathered.redacted(counts.title or ref.title or gathered.first_words)
-    gathered.take("title", None, 0, 0, title)
-    yield gathered.batch()
+    raw = one_line(counts.title or ref.title or gathered.first_words, LONGEST["title"])
+    gathered.take("title", None, 0, 0, raw)
+    last = gathered.batch()
+    yield last
+    title = last[-1].text if last and last[-1].kind == "title" else ""
     yield _row(task, ref)._replace(
         session_id=ref.session_id or counts.session_id,
         started_at=counts.started_at,
@@ -114,12 +117,18 @@ def _fold(task: Task, ref: SessionRef) -> Iterator[list[Text] | Row]:
         branch=one_line(counts.branches[-1] if counts.branches else ref.branch, 60),
         branches="\n".join(one_line(branch, 200) for branch in counts.branches[:50]),
         title=one_line(title, 80),
-        ref_title=gathered.redacted(ref.title),
+        ref_title=title if ref.title == raw else gathered.redacted(ref.title),
         tokens=counts.tokens_input + counts.tokens_cache_read + counts.tokens_cache_write + counts.tokens_output,
         human_messages=counts.human_messages,
         last_exit=counts.last_exit,
         texts=gathered.count,
     )
+
+
+@cache
+def _redactor() -> Redactor:
+    """The one redactor of this process: to know the secrets of the environment costs as much as a short session."""
+    return Redactor(os.environ)
 
 
 class Gathered:
@@ -167,7 +176,7 @@ class Gathered:
 
     def redacted(self, text: str) -> str:
         """Return a short text without its secrets."""
-        return storable(self._redactor.text(text[:2000]))
+        return storable(self._redactor.text(text[:2000])) if text else ""
 
     def _all_redacted(self, texts: list[str]) -> list[str]:
         """Redact many texts as one, several times as fast; one by one where a secret went beyond its text."""
@@ -187,7 +196,8 @@ def _row(task: Task, ref: SessionRef, *, trouble: str = "") -> Row:
         remote = f"https://{plain_remote(remote)}"
     return Row(
         agent=ref.agent, path=ref.path, inner=ref.inner, home=task.home, session_id=ref.session_id, bytes=ref.bytes,
-        prefix=prefix_of(task.path, task.size) if task.ref is None else "", started_at=ref.started_at,
+        prefix=prefix_of(task.path, task.size) if task.ref is None and task.size >= LARGE else "",
+        started_at=ref.started_at,
         modified_at=ref.modified_at or ref.started_at or 0, ended_at=None, cwd=ref.cwd, branch=one_line(ref.branch, 60),
         ref_branch=ref.branch, branches="", title="", ref_title="", parent_id=ref.parent_id,
         parent_kind=ref.parent_kind, commit_id=ref.commit, remote=remote, tokens=0, human_messages=0, last_exit=None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import pairwise
+from operator import add
 
 from passdown.errors import UsageError
 from passdown.model.pattern import lazy_pattern
@@ -34,11 +34,13 @@ def searchable(text: str) -> str:
 
 def _pairs(run: re.Match[str]) -> str:
     letters = _letters(run[0])
-    return f" {' '.join(map(''.join, pairwise(letters)))} {letters[-1] if letters else ''} "
+    return f" {' '.join(map(add, letters, letters[1:]))} {letters[-1:]} "
 
 
-def _letters(run: str) -> list[str]:
-    return [character for character in run if unicodedata.category(character) != "Mn"]
+def _letters(run: str) -> str:
+    if min(run) >= "\u3000":  # no script with marks that stand by themselves
+        return run
+    return "".join(character for character in run if unicodedata.category(character) != "Mn")
 
 
 def question(words: str) -> str:
