@@ -45,125 +45,6 @@ def codes(found: list[Any]) -> set[tuple[str, str]]:
 # --- the board ---------------------------------------------------------------------------------------------------
 
 
-def invalid(repo: Any) -> None:
-    repo.write("task_board.json", "{ this is no JSON")
-
-
-def duplicate(repo: Any) -> None:
-    board(repo, tasks=[*TASKS, TASKS[0]])
-
-
-def unknown_status(repo: Any) -> None:
-    board(repo, ("T-2", "sort of"))
-
-
-def several_active(repo: Any) -> None:
-    board(repo, ("T-2", "in_progress"))
-
-
-def active_disagrees(repo: Any) -> None:
-    repo.write("scope_contract.json", json.dumps({"task_id": "T-2", "goal": "g", "allowed_files": ["src/a.py"]}))
-
-
-def active_unknown(repo: Any) -> None:
-    repo.write("agent_state.json", json.dumps({"active_task_id": "T-9"}))
-
-
-def done_without_proof(repo: Any) -> None:
-    board(repo, ("T-1", "done"))
-
-
-def done_and_failed(repo: Any) -> None:
-    board(repo, ("T-1", "done"))
-    report(repo, "T-1", passed=False, head=repo.git("rev-parse", "HEAD"))
-
-
-def done_and_stale(repo: Any) -> None:
-    board(repo, ("T-1", "done"))
-    report(repo, "T-1", passed=True, head=repo.git("rev-parse", "HEAD"))
-
-
-def verified_and_open(repo: Any) -> None:
-    report(repo, "T-1", passed=True, head=repo.git("rev-parse", "HEAD"))
-
-
-def idle(repo: Any) -> None:
-    del repo
-
-
-def started(repo: Any) -> None:
-    repo.write("docs/limit.md", "x\n")
-    repo.commit("T-2: begin to document")
-
-
-def started_by_a_trailer(repo: Any) -> None:
-    repo.write("docs/limit.md", "x\n")
-    repo.commit("Begin to document\n\nThe first page only.\n\nTask: T-2")
-
-
-def blocked(repo: Any) -> None:
-    board(repo, ("T-2", "blocked"))
-
-
-def blocker_done(repo: Any) -> None:
-    board(repo, ("T-2", "blocked"), ("T-1", "done"))
-    repo.write("agent_state.json", json.dumps({"active_task_id": "T-1", "blockers": ["T-2 waits for T-1"]}))
-
-
-def split(repo: Any) -> None:
-    features = {"features": [{"id": "T-2", "goal": "document it", "status": "in_progress"}], "active": "T-1"}
-    repo.write("feature_list.json", json.dumps(features))
-
-
-def next_is_done(repo: Any) -> None:
-    board(repo, ("T-2", "done"))
-    repo.write("agent_state.json", json.dumps({"active_task_id": "T-1", "next_action": "Finish T-2 in docs/limit.md"}))
-
-
-ROWS = {
-    "invalid": (invalid, "board.invalid", "block"),
-    "duplicate": (duplicate, "board.invalid", "block"),
-    "unknown status": (unknown_status, "board.invalid", "block"),
-    "several active": (several_active, "board.multiple_active", "block"),
-    "active disagrees": (active_disagrees, "board.active_mismatch", "block"),
-    "active unknown": (active_unknown, "board.active_mismatch", "block"),
-    "done without proof": (done_without_proof, "board.false_done", "block"),
-    "done and failed": (done_and_failed, "board.false_done", "block"),
-    "done and stale": (done_and_stale, "board.false_done", "warn"),
-    "verified and open": (verified_and_open, "board.stale_open", "block"),
-    "started by a trailer": (started_by_a_trailer, "board.started_unmarked", "warn"),
-    "started": (started, "board.started_unmarked", "warn"),
-    "blocked by nothing": (blocked, "board.blocked_unnamed", "warn"),
-    "blocked by what is done": (blocker_done, "board.blocker_done", "warn"),
-    "split": (split, "board.split", "block"),
-    "next is done": (next_is_done, "board.next_is_done", "block"),
-}
-
-
-@pytest.mark.parametrize("name", ROWS)
-def test_board(name: str, repository: Any, findings: Any) -> None:
-    build, code, severity = ROWS[name]
-    base = begin(repository)
-    before = codes(findings(repository.root, base=base))
-    assert code not in {c for c, _ in before}
-    build(repository)
-    repository.git("add", "-A")
-    if name == "verified and open":  # the report is passdown's neighbour: committing it would move HEAD
-        repository.git("reset", "-q")
-    else:
-        repository.commit("change")
-    found = findings(repository.root, base=base)
-    assert (code, severity) in codes(found), codes(found)
-    mine = next(f for f in found if f.code == code)
-    assert mine.fix
-    assert mine.detail
-
-
-def test_an_idle_task_warns(repository: Any, findings: Any) -> None:
-    begin(repository)
-    assert ("board.idle_active", "warn") in codes(findings(repository.root))
-
-
 def test_proof_makes_done_true(repository: Any, findings: Any, claude_session: Any) -> None:
     base = begin(repository)
     session = claude_session(repository.root)
@@ -181,22 +62,6 @@ def test_items_done_before_are_left_alone_and_unknown_ones_counted(repository: A
     repository.write("task_board.json", json.dumps([{"id": "T-7", "goal": "old", "status": "done"}]))
     repository.git("update-ref", "-d", "HEAD")
     assert judge(repository.root).counts["board_unknown"] == 1
-
-
-@pytest.mark.parametrize("change", ["deleted", "rewritten", "flipped"])
-def test_a_feature_list_may_only_change_its_passes(change: str, repository: Any, findings: Any) -> None:
-    rows = [{"category": "core", "description": "users can export", "steps": ["open", "click"], "passes": False}]
-    repository.write("feature_list.json", json.dumps([*rows, rows[0] | {"description": "users can import"}]))
-    repository.commit("begin")
-    if change == "deleted":
-        after = rows
-    elif change == "rewritten":
-        after = [rows[0] | {"steps": ["open"]}, rows[0] | {"description": "users can import"}]
-    else:
-        after = [rows[0] | {"passes": True}, rows[0] | {"description": "users can import"}]
-    repository.write("feature_list.json", json.dumps(after))
-    expected = "board.false_done" if change == "flipped" else "board.edited_criteria"
-    assert (expected, "block") in codes(findings(repository.root))
 
 
 def test_no_board_is_said_softly(repository: Any, judge: Any) -> None:
@@ -240,7 +105,7 @@ def test_red_blocks_until_it_is_named(
     found = [f for f in findings(repository.root) if f.code == "tests.red_unnamed"]
     assert [f.severity for f in found] == ["block"]
     assert "test_burst" in found[0].detail
-    assert found[0].fix == "passdown wrap --name-failures"
+    assert found[0].fix == "passdown note risk 'tests fail: tests/test_a.py::test_burst'"
     done = passdown("check", "--name-failures", "--json", folder=repository.root)
     assert json.loads(done.stdout)["blocking"] == []
     state = judge(repository.root, name_failures=True)

@@ -4,32 +4,9 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-
-
-class Case(NamedTuple):
-    """One situation."""
-
-    build: Any
-    code: str
-    severity: str
-    mends: bool = True
-    options: dict[str, Any] | None = None
-
-
-CASES: dict[str, Case] = {}
-
-
-def situation(code: str, severity: str, *, mends: bool = True, **options: Any) -> Any:
-    """Add the function to the table of situations."""
-
-    def add(build: Any) -> Any:
-        CASES[build.__name__] = Case(build, code, severity, mends, options)
-        return build
-
-    return add
 
 
 def commit(repo: Any, path: str, text: str = "A = 1\n") -> str:
@@ -39,29 +16,29 @@ def commit(repo: Any, path: str, text: str = "A = 1\n") -> str:
     return this
 
 
-@situation("branch.detached", "block")
+@pytest.mark.situation("branch.detached", "block")
 def detached_at_a_tip(repo: Any) -> None:
     repo.git("switch", "-q", "--detach")
 
 
-@situation("branch.detached", "block")
+@pytest.mark.situation("branch.detached", "block")
 def detached_in_history(repo: Any) -> None:
     commit(repo, "src/a.py")
     repo.git("switch", "-q", "--detach", "HEAD~1")
 
 
-@situation("branch.detached", "block")
+@pytest.mark.situation("branch.detached", "block")
 def detached_with_commits_of_its_own(repo: Any) -> None:
     repo.git("switch", "-q", "--detach")
     commit(repo, "src/a.py")
 
 
-@situation("branch.detached_ci", "warn", mends=False, environ={"CI": "true", "GITHUB_HEAD_REF": "feat/x"})
+@pytest.mark.situation("branch.detached_ci", "warn", kind="", environ={"CI": "true", "GITHUB_HEAD_REF": "feat/x"})
 def detached_in_ci(repo: Any) -> None:
     repo.git("switch", "-q", "--detach")
 
 
-@situation("branch.detached", "block", environ={"CI": "true", "GITHUB_HEAD_REF": "other"})
+@pytest.mark.situation("branch.detached", "block", environ={"CI": "true", "GITHUB_HEAD_REF": "other"})
 def detached_in_ci_elsewhere(repo: Any) -> None:
     repo.git("branch", "other")
     commit(repo, "src/a.py")
@@ -69,42 +46,42 @@ def detached_in_ci_elsewhere(repo: Any) -> None:
     repo.git("switch", "-q", "--detach")
 
 
-@situation(
-    "branch.detached_ci", "warn", mends=False, environ={"CI": "true", "GITHUB_REF_TYPE": "tag", "GITHUB_REF_NAME": "v1"}
+@pytest.mark.situation(
+    "branch.detached_ci", "warn", kind="", environ={"CI": "true", "GITHUB_REF_TYPE": "tag", "GITHUB_REF_NAME": "v1"}
 )
 def detached_at_a_tag_in_ci(repo: Any) -> None:
     repo.git("tag", "v1")
     repo.git("switch", "-q", "--detach")
 
 
-@situation("branch.unexpected", "block")
+@pytest.mark.situation("branch.unexpected", "block")
 def configured_branch(repo: Any) -> None:
     repo.write("passdown.toml", 'branch = "feat/limit"\n')
     repo.commit("configure")
 
 
-@situation("branch.unexpected", "block")
+@pytest.mark.situation("branch.unexpected", "block")
 def branch_of_the_state(repo: Any) -> None:
     repo.write("agent_state.json", '{"active_task_id": "T-1", "branch": "feat/limit"}')
     repo.commit("state")
     repo.git("branch", "feat/limit")
 
 
-@situation("branch.unexpected", "block")
+@pytest.mark.situation("branch.unexpected", "block")
 def branch_pattern(repo: Any) -> None:
     repo.write("passdown.toml", 'branch-pattern = "feat/{task}-*"\n')
     repo.write("agent_state.json", '{"active_task_id": "T-1"}')
     repo.commit("configure")
 
 
-@situation("branch.protected", "warn", base="HEAD~1")
+@pytest.mark.situation("branch.protected", "warn", base="HEAD~1")
 def on_the_integration_branch(repo: Any) -> None:
     repo.write("passdown.toml", 'topic-branches = "warn"\n')
     repo.commit("configure")
     commit(repo, "src/a.py")
 
 
-@situation("branch.protected", "block", base="HEAD~1")
+@pytest.mark.situation("branch.protected", "block", base="HEAD~1")
 def on_a_release_branch(repo: Any) -> None:
     repo.write("passdown.toml", 'topic-branches = "block"\n')
     repo.commit("configure")
@@ -112,18 +89,18 @@ def on_a_release_branch(repo: Any) -> None:
     commit(repo, "src/a.py")
 
 
-@situation("branch.unborn", "block")
+@pytest.mark.situation("branch.unborn", "block")
 def orphan_under_way(repo: Any) -> None:
     repo.git("switch", "-q", "--orphan", "fresh")
 
 
-@situation("branch.unrelated", "block")
+@pytest.mark.situation("branch.unrelated", "block")
 def unrelated_history(repo: Any) -> None:
     repo.git("switch", "-q", "--orphan", "fresh")
     commit(repo, "src/a.py")
 
 
-@situation("branch.unrelated", "block", base="HEAD~1")
+@pytest.mark.situation("branch.unrelated", "block", base="HEAD~1")
 def unrelated_branch_of_this_session(repo: Any) -> None:
     commit(repo, "src/a.py")
     repo.git("switch", "-q", "--orphan", "fresh")
@@ -131,25 +108,25 @@ def unrelated_branch_of_this_session(repo: Any) -> None:
     repo.git("switch", "-q", "main")
 
 
-@situation("branch.stray", "block", base="HEAD")
+@pytest.mark.situation("branch.stray", "block", base="HEAD")
 def stray(repo: Any) -> None:
     repo.git("switch", "-qc", "spike")
     commit(repo, "src/spike.py")
     repo.git("switch", "-q", "main")
 
 
-@situation("branch.merged", "warn", base="HEAD")
+@pytest.mark.situation("branch.merged", "warn", base="HEAD")
 def merged(repo: Any) -> None:
     repo.git("branch", "spike")
 
 
-@situation("branch.lost_commits", "block", base="HEAD")
+@pytest.mark.situation("branch.lost_commits", "block", base="HEAD")
 def lost_by_reset(repo: Any) -> None:
     commit(repo, "src/a.py")
     repo.git("reset", "-q", "--hard", "HEAD~1")
 
 
-@situation("branch.lost_commits", "block", base="HEAD")
+@pytest.mark.situation("branch.lost_commits", "block", base="HEAD")
 def lost_with_a_branch(repo: Any) -> None:
     repo.git("switch", "-qc", "spike")
     commit(repo, "src/spike.py")
@@ -157,7 +134,7 @@ def lost_with_a_branch(repo: Any) -> None:
     repo.git("branch", "-qD", "spike")
 
 
-@situation("branch.case_clash", "warn", base="HEAD")
+@pytest.mark.situation("branch.case_clash", "warn", base="HEAD")
 def case_clash(repo: Any) -> None:
     repo.git("switch", "-qc", "Feat")
     repo.git("update-ref", "refs/heads/feat", "HEAD")
@@ -172,25 +149,29 @@ def remote(repo: Any) -> Path:
     return folder
 
 
-@situation("branch.unpushed", "warn")
+@pytest.mark.situation("branch.unpushed", "warn")
 def ahead(repo: Any) -> None:
     remote(repo)
     commit(repo, "src/a.py")
 
 
-@situation("branch.unpushed", "block", portable=True)
+@pytest.mark.situation("branch.unpushed", "block", portable=True)
 def ahead_portable(repo: Any) -> None:
     ahead(repo)
 
 
-@situation("branch.unpushed", "warn")
+@pytest.mark.situation("branch.unpushed", "warn")
 def never_pushed(repo: Any) -> None:
     remote(repo)
     repo.git("switch", "-qc", "feat/x")
     commit(repo, "src/a.py")
 
 
-@situation("branch.unpushed", "block", mends=False, portable=True)
+def give_it_an_address(repo: Any) -> None:
+    remote(repo)
+
+
+@pytest.mark.situation("branch.unpushed", "block", kind="choice", by=give_it_an_address, portable=True)
 def no_remote_portable(repo: Any) -> None:
     commit(repo, "src/a.py")
 
@@ -208,18 +189,18 @@ def pushed_elsewhere(repo: Any) -> None:
     repo.git("fetch", "-q")
 
 
-@situation("branch.behind", "warn")
+@pytest.mark.situation("branch.behind", "warn")
 def behind(repo: Any) -> None:
     pushed_elsewhere(repo)
 
 
-@situation("branch.diverged", "warn")
+@pytest.mark.situation("branch.diverged", "warn")
 def diverged(repo: Any) -> None:
     pushed_elsewhere(repo)
     commit(repo, "src/a.py")
 
 
-@situation("branch.upstream_gone", "warn")
+@pytest.mark.situation("branch.upstream_gone", "warn")
 def upstream_gone(repo: Any) -> None:
     remote(repo)
     repo.git("switch", "-qc", "feat/x")
@@ -228,19 +209,8 @@ def upstream_gone(repo: Any) -> None:
     repo.git("update-ref", "-d", "refs/remotes/origin/feat/x")
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_situation(name: str, repository: Any, judge: Any, findings: Any, printed: Any, mend: Any) -> None:
-    case = CASES[name]
-    case.build(repository)
-    state = judge(repository.root, **(case.options or {}))
-    found = [finding for part in state.checks for finding in part.findings]
-    mine = [f for f in found if f.code == case.code]
-    assert [f.severity for f in mine] == [case.severity], [(f.code, f.severity, f.detail) for f in found]
-    if case.mends:
-        assert mine[0].fix in printed(state, case.code)
-        mend(repository.root, mine[0].fix)
-        options = {key: value for key, value in (case.options or {}).items() if value != "HEAD"}
-        assert case.code not in {f.code for f in findings(repository.root, **options)}
+def test_situation(situation: Any, settle: Any) -> None:
+    settle(situation)
 
 
 QUIET = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import stat
 import subprocess
 import sys
@@ -61,8 +62,9 @@ def test_json_has_a_schema_and_the_file_is_the_same(passdown: Any, repository: A
     finding = value["checks"][2]["findings"][0]
     assert finding == {
         "code": "temp.debug_print", "severity": "block", "detail": "breakpoint()", "where": "src/limits.py", "line": 2,
-        "fix": 'remove the line, or end it with a comment "handoff:allow-debug <reason>"',
+        "fix": finding["fix"], "mend_kind": "command",
     }  # fmt: skip
+    assert re.fullmatch(r"passdown check --mend [0-9a-f]{8}", finding["fix"])
 
 
 def test_the_local_shelf_keeps_it_for_this_tree_alone(passdown: Any, repository: Any) -> None:

@@ -4,37 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-
-from passdown.model.finding import Finding
-
-
-class Case(NamedTuple):
-    """One situation. `mends`: the printed command is run, and the finding must be gone."""
-
-    build: Callable[[Any], Any]
-    code: str
-    severity: str
-    mends: bool = True
-    where: str = ""
-    options: dict[str, Any] | None = None
-
-
-CASES: dict[str, Case] = {}
-
-
-def situation(code: str, severity: str, *, mends: bool = True, where: str = "", **options: Any) -> Any:
-    """Add the function to the table of situations."""
-
-    def add(build: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        CASES[build.__name__] = Case(build, code, severity, mends, where, options)
-        return build
-
-    return add
 
 
 def source(repo: Any, path: str = "src/a.py", text: str = "A = 1\n") -> None:
@@ -52,26 +25,26 @@ def stashed(repo: Any, *words: str, text: str = "A = 2\n") -> None:
     repo.git("stash", "push", "-q", *words)
 
 
-@situation("stash.no_note", "block", base="HEAD")
+@pytest.mark.situation("stash.no_note", "block", base="HEAD")
 def stash_without_note(repo: Any) -> None:
     source(repo)
     stashed(repo)
 
 
-@situation("stash.no_note", "block", base="HEAD")
+@pytest.mark.situation("stash.no_note", "block", base="HEAD")
 def stash_with_vague_note(repo: Any) -> None:
     source(repo)
     stashed(repo, "-m", "wip wip wip wip")
 
 
-@situation("stash.no_note", "block", base="HEAD")
+@pytest.mark.situation("stash.no_note", "block", base="HEAD")
 def stash_below_another(repo: Any) -> None:
     source(repo)
     stashed(repo)
     stashed(repo, "-m", "the other idea for the export limit", text="A = 3\n")
 
 
-@situation("stash.legacy", "warn", base="HEAD")
+@pytest.mark.situation("stash.legacy", "warn", base="HEAD")
 def stash_of_before(repo: Any) -> None:
     source(repo)
     stashed(repo)
@@ -79,7 +52,7 @@ def stash_of_before(repo: Any) -> None:
     repo.commit("later")
 
 
-@situation("stash.foreign_base", "warn", base="HEAD")
+@pytest.mark.situation("stash.foreign_base", "warn", base="HEAD")
 def stash_of_another_branch(repo: Any) -> None:
     source(repo)
     repo.git("switch", "-qc", "other")
@@ -88,7 +61,7 @@ def stash_of_another_branch(repo: Any) -> None:
     repo.git("switch", "-q", "main")
 
 
-@situation("stash.local_only", "block", base="HEAD", portable=True)
+@pytest.mark.situation("stash.local_only", "block", base="HEAD", portable=True)
 def stash_portable(repo: Any) -> None:
     source(repo)
     stashed(repo, "-m", "the other idea for the export limit")
@@ -105,38 +78,38 @@ def worktree(repo: Any) -> Path:
     return folder
 
 
-@situation("worktree.dirty", "block", base="HEAD~1")
+@pytest.mark.situation("worktree.dirty", "block", base="HEAD~1")
 def dirty_worktree_of_this_session(repo: Any) -> None:
     folder = worktree(repo)
     (folder / "src/a.py").write_text("A = 9\n")
 
 
-@situation("worktree.dirty", "warn", base="HEAD")
+@pytest.mark.situation("worktree.dirty", "warn", base="HEAD")
 def dirty_worktree_of_before(repo: Any) -> None:
     folder = worktree(repo)
     source(repo, "src/later.py")
     (folder / "src/a.py").write_text("A = 9\n")
 
 
-@situation("worktree.dirty", "block", base="HEAD", portable=True)
+@pytest.mark.situation("worktree.dirty", "block", base="HEAD", portable=True)
 def dirty_worktree_portable(repo: Any) -> None:
     dirty_worktree_of_before(repo)
 
 
-@situation("worktree.stale", "warn")
+@pytest.mark.situation("worktree.stale", "warn")
 def worktree_gone(repo: Any) -> None:
     folder = worktree(repo)
     folder.rename(folder.with_name("moved"))
 
 
-@situation("worktree.stale", "warn")
+@pytest.mark.situation("worktree.stale", "warn")
 def locked_worktree_gone(repo: Any) -> None:
     folder = worktree(repo)
     repo.git("worktree", "lock", str(folder))
     folder.rename(folder.with_name("moved"))
 
 
-@situation("stash.other_worktree", "warn", mends=False)
+@pytest.mark.situation("stash.other_worktree", "warn", kind="choice", by=r"git stash drop .*")
 def stash_of_another_worktree(repo: Any) -> None:
     folder = worktree(repo)
     (folder / "src/a.py").write_text("A = 9\n")
@@ -156,34 +129,34 @@ def submodule(repo: Any, path: str = "lib") -> Path:
     return repo.root / path
 
 
-@situation("tree.submodule_moved", "block", where="lib")
+@pytest.mark.situation("tree.submodule_moved", "block", where="lib")
 def submodule_moved(repo: Any) -> None:
     folder = submodule(repo)
     (folder / "l.c").write_text("int m;\n")
     repo.git("-C", str(folder), "commit", "-qam", "more")
 
 
-@situation("tree.submodule_dirty", "block", where="lib")
+@pytest.mark.situation("tree.submodule_dirty", "block", where="lib")
 def submodule_dirty(repo: Any) -> None:
     (submodule(repo) / "l.c").write_text("int m;\n")
 
 
-@situation("tree.submodule_dirty", "block", where="my [lib] *")
+@pytest.mark.situation("tree.submodule_dirty", "block", where="my [lib] *")
 def submodule_of_an_odd_name(repo: Any) -> None:
     (submodule(repo, "my [lib] *") / "l.c").write_text("int m;\n")
 
 
-@situation("tree.submodule_dirty", "block", where="lib")
+@pytest.mark.situation("tree.submodule_dirty", "block", where="lib")
 def submodule_untracked_source(repo: Any) -> None:
     (submodule(repo) / "new.c").write_text("int m;\n")
 
 
-@situation("tree.submodule_dirty", "warn", where="lib")
+@pytest.mark.situation("tree.submodule_dirty", "warn", where="lib")
 def submodule_untracked_other(repo: Any) -> None:
     (submodule(repo) / "notes.txt").write_text("as they came\n")
 
 
-@situation("tree.submodule_dirty", "block", where="lib")
+@pytest.mark.situation("tree.submodule_dirty", "block", where="lib")
 def submodule_in_the_middle_of_a_merge(repo: Any) -> None:
     folder = submodule(repo)
     for branch, text in (("other", "int o;\n"), ("main", "int m;\n")):
@@ -194,7 +167,7 @@ def submodule_in_the_middle_of_a_merge(repo: Any) -> None:
     repo.git("-C", str(folder), "merge", "other", check=False)
 
 
-@situation("tree.submodule_unpushed", "warn", where="lib")
+@pytest.mark.situation("tree.submodule_unpushed", "warn", where="lib")
 def submodule_unpushed_detached(repo: Any) -> None:
     folder = submodule(repo)
     repo.git("-C", str(folder), "switch", "-q", "--detach")
@@ -202,35 +175,19 @@ def submodule_unpushed_detached(repo: Any) -> None:
     repo.git("-C", str(folder), "commit", "-qam", "more")
 
 
-@situation("tree.submodule_unpushed", "warn", where="lib")
+@pytest.mark.situation("tree.submodule_unpushed", "warn", where="lib")
 def submodule_unpushed(repo: Any) -> None:
     submodule_moved(repo)
     repo.commit("move library")
 
 
-@situation("tree.submodule_unpushed", "block", where="lib", portable=True)
+@pytest.mark.situation("tree.submodule_unpushed", "block", where="lib", portable=True)
 def submodule_unpushed_portable(repo: Any) -> None:
     submodule_unpushed(repo)
 
 
-def matching(found: list[Finding], case: Case) -> list[Finding]:
-    """The findings a case is about."""
-    return [f for f in found if f.code == case.code and case.where in ("", f.where)]
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_situation(name: str, repository: Any, judge: Any, findings: Any, printed: Any, mend: Any) -> None:
-    case = CASES[name]
-    case.build(repository)
-    state = judge(repository.root, **(case.options or {}))
-    found = [finding for part in state.checks for finding in part.findings]
-    mine = matching(found, case)
-    assert [f.severity for f in mine] == [case.severity], [(f.code, f.severity, f.where) for f in found]
-    assert mine[0].detail
-    if case.mends:
-        assert mine[0].fix in printed(state, case.code)
-        mend(repository.root, mine[0].fix)
-        assert matching(findings(repository.root, **(case.options or {})), case) == []
+def test_situation(situation: Any, settle: Any) -> None:
+    settle(situation)
 
 
 def test_stashes_are_mended_one_after_another(repository: Any, judge: Any, printed: Any, mend: Any) -> None:

@@ -4,36 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-
-from passdown.model.finding import Finding
-
-
-class Case(NamedTuple):
-    """One situation. `mends`: the printed command is run, and the finding must be gone."""
-
-    build: Callable[[Any], Any]
-    code: str
-    severity: str
-    mends: bool = True
-    where: str = ""
-    options: dict[str, Any] | None = None
-
-
-CASES: dict[str, Case] = {}
-
-
-def situation(code: str, severity: str, *, mends: bool = True, where: str = "", **options: Any) -> Any:
-    """Add the function to the table of situations."""
-
-    def add(build: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        CASES[build.__name__] = Case(build, code, severity, mends, where, options)
-        return build
-
-    return add
 
 
 def source(repo: Any, path: str = "src/a.py", text: str = "A = 1\n") -> None:
@@ -42,53 +15,53 @@ def source(repo: Any, path: str = "src/a.py", text: str = "A = 1\n") -> None:
     repo.commit(f"add {path}")
 
 
-@situation("tree.uncommitted", "block", where="src/a.py")
+@pytest.mark.situation("tree.uncommitted", "block", where="src/a.py")
 def unstaged(repo: Any) -> None:
     source(repo)
     repo.write("src/a.py", "A = 2\n")
 
 
-@situation("tree.uncommitted", "block", where="src/a.py")
+@pytest.mark.situation("tree.uncommitted", "block", where="src/a.py")
 def staged(repo: Any) -> None:
     source(repo)
     repo.write("src/a.py", "A = 2\n")
     repo.git("add", "-A")
 
 
-@situation("tree.uncommitted", "block", where="src/a.py")
+@pytest.mark.situation("tree.uncommitted", "block", where="src/a.py")
 def deleted(repo: Any) -> None:
     source(repo)
     (repo.root / "src/a.py").unlink()
 
 
-@situation("tree.uncommitted", "block", where="src/a b*.py")
+@pytest.mark.situation("tree.uncommitted", "block", where="src/a b*.py")
 def odd_name(repo: Any) -> None:
     source(repo, "src/a b*.py")
     source(repo, "src/a bc.py")
     repo.write("src/a b*.py", "A = 2\n")
 
 
-@situation("tree.uncommitted", "block", where="src/a  b.py")
+@pytest.mark.situation("tree.uncommitted", "block", where="src/a  b.py")
 def name_with_two_spaces(repo: Any) -> None:
     source(repo, "src/a  b.py")
     repo.write("src/a  b.py", "A = 2\n")
 
 
-@situation("tree.uncommitted", "block")
+@pytest.mark.situation("tree.uncommitted", "block")
 def name_with_bytes_that_are_no_text(repo: Any) -> None:
     name = os.fsdecode(b"src/\xff\x1b[31m '%s\\n'\n$x.py")
     source(repo, name)
     repo.write(name, "A = 2\n")
 
 
-@situation("tree.uncommitted", "block")
+@pytest.mark.situation("tree.uncommitted", "block")
 def long_names(repo: Any) -> None:
     for number in range(9):
         source(repo, f"src/{'a-folder-with-a-long-name/' * 3}{number}.py")
         repo.write(f"src/{'a-folder-with-a-long-name/' * 3}{number}.py", "A = 2\n")
 
 
-@situation("tree.uncommitted", "block")
+@pytest.mark.situation("tree.uncommitted", "block")
 def many(repo: Any) -> None:
     for number in range(30):
         repo.write(f"src/m{number}.py", "A = 1\n")
@@ -97,47 +70,47 @@ def many(repo: Any) -> None:
         repo.write(f"src/m{number}.py", "A = 2\n")
 
 
-@situation("tree.untracked", "block", where="src/new.py")
+@pytest.mark.situation("tree.untracked", "block", where="src/new.py")
 def untracked_source(repo: Any) -> None:
     repo.write("src/new.py", "A = 1\n")
 
 
-@situation("tree.untracked", "block", where="settings.toml")
+@pytest.mark.situation("tree.untracked", "block", where="settings.toml")
 def untracked_configuration(repo: Any) -> None:
     repo.write("settings.toml", "a = 1\n")
 
 
-@situation("tree.untracked", "warn", where="picture.png")
+@pytest.mark.situation("tree.untracked", "warn", where="picture.png")
 def untracked_other(repo: Any) -> None:
     repo.write("picture.png", b"\x89PNG\0\0")
 
 
-@situation("tree.intent_to_add", "block", where="src/new.py")
+@pytest.mark.situation("tree.intent_to_add", "block", where="src/new.py")
 def intent_to_add(repo: Any) -> None:
     repo.write("src/new.py", "A = 1\n")
     repo.git("add", "-N", "src/new.py")
 
 
-@situation("tree.trivial_change", "warn", where="src/a.py")
+@pytest.mark.situation("tree.trivial_change", "warn", where="src/a.py")
 def mode_only(repo: Any) -> None:
     source(repo)
     os.chmod(repo.root / "src/a.py", 0o755)
 
 
-@situation("tree.trivial_change", "warn", where="src/a.py")
+@pytest.mark.situation("tree.trivial_change", "warn", where="src/a.py")
 def line_ends_only(repo: Any) -> None:
     source(repo)
     repo.write("src/a.py", b"A = 1\r\n")
 
 
-@situation("tree.workbench_dirty", "warn", where="task_board.json")
+@pytest.mark.situation("tree.workbench_dirty", "warn", where="task_board.json")
 def board_only(repo: Any) -> None:
     repo.write("task_board.json", '[{"id": "T-1", "goal": "g", "status": "todo"}]')
     repo.commit("board")
     repo.write("task_board.json", '[{"id": "T-1", "goal": "g", "status": "in_progress"}]')
 
 
-@situation("tree.no_commit", "block", where="src/a.py")
+@pytest.mark.situation("tree.no_commit", "block", where="src/a.py")
 def no_commit(repo: Any) -> None:
     repo.git("update-ref", "-d", "HEAD")
     repo.git("rm", "-rq", "--cached", ".")
@@ -155,25 +128,25 @@ def conflict(repo: Any) -> None:
     repo.commit("two")
 
 
-@situation("tree.operation_in_progress", "block")
+@pytest.mark.situation("tree.operation_in_progress", "block")
 def merge_in_progress(repo: Any) -> None:
     conflict(repo)
     repo.git("merge", "other", check=False)
 
 
-@situation("tree.operation_in_progress", "block")
+@pytest.mark.situation("tree.operation_in_progress", "block")
 def rebase_in_progress(repo: Any) -> None:
     conflict(repo)
     repo.git("rebase", "other", check=False)
 
 
-@situation("tree.operation_in_progress", "block")
+@pytest.mark.situation("tree.operation_in_progress", "block")
 def cherry_pick_in_progress(repo: Any) -> None:
     conflict(repo)
     repo.git("cherry-pick", "other", check=False)
 
 
-@situation("tree.operation_in_progress", "block")
+@pytest.mark.situation("tree.operation_in_progress", "block")
 def revert_in_progress(repo: Any) -> None:
     source(repo)
     repo.write("src/a.py", "A = 2\n")
@@ -183,76 +156,67 @@ def revert_in_progress(repo: Any) -> None:
     repo.git("revert", "--no-edit", middle, check=False)
 
 
-@situation("tree.operation_in_progress", "warn")
+@pytest.mark.situation("tree.operation_in_progress", "warn")
 def bisect_in_progress(repo: Any) -> None:
     source(repo)
     repo.git("bisect", "start")
 
 
-@situation("tree.operation_in_progress", "block", mends=False, where="src/a.py", base="HEAD~1")
+def choose_a_side(repo: Any) -> None:
+    repo.write("src/a.py", "A = 2\n")
+    repo.commit("choose")
+
+
+@pytest.mark.situation(
+    "tree.operation_in_progress", "block", kind="choice", by=choose_a_side, where="src/a.py", base="HEAD~1"
+)
 def conflict_marks(repo: Any) -> None:
     source(repo)
     repo.write("src/a.py", "<<<<<<< HEAD\nA = 1\n=======\nA = 2\n>>>>>>> other\n")
     repo.commit("oops")
 
 
-@situation("tree.hidden_change", "block", where="src/a.py")
+@pytest.mark.situation("tree.hidden_change", "block", where="src/a.py")
 def assume_unchanged(repo: Any) -> None:
     source(repo)
     repo.git("update-index", "--assume-unchanged", "src/a.py")
     repo.write("src/a.py", "A = 2\n")
 
 
-@situation("tree.hidden_change", "block", where="src/a.py")
+@pytest.mark.situation("tree.hidden_change", "block", where="src/a.py")
 def skip_worktree(repo: Any) -> None:
     source(repo)
     repo.git("update-index", "--skip-worktree", "src/a.py")
     repo.write("src/a.py", "A = 2\n")
 
 
-@situation("tree.stale_lock", "warn")
+@pytest.mark.situation("tree.stale_lock", "warn")
 def stale_lock(repo: Any) -> None:
     lock = repo.write(".git/index.lock", "")
     os.utime(lock, (1_760_000_000, 1_760_000_000))
 
 
-@situation("tree.nested_repo", "warn", where="inner/")
+@pytest.mark.situation("tree.nested_repo", "warn", where="inner/")
 def nested_repository(repo: Any) -> None:
     (repo.root / "inner").mkdir()
     subprocess.run(["git", "init", "-q"], cwd=repo.root / "inner", check=True)
     repo.write("inner/x.py", "A = 1\n")
 
 
-@situation("prereq.ignored", "warn", where="agent_state.json")
+@pytest.mark.situation("prereq.ignored", "warn", where="agent_state.json")
 def ignored_artifact(repo: Any) -> None:
     repo.write(".gitignore", "agent_state.json\n")
     repo.commit("ignore")
     repo.write("agent_state.json", '{"active_task_id": "T-1", "next_action": "make it so in src/a.py"}')
 
 
-@situation("prereq.ignored", "block", where="agent_state.json", portable=True)
+@pytest.mark.situation("prereq.ignored", "block", where="agent_state.json", portable=True)
 def ignored_artifact_portable(repo: Any) -> None:
     ignored_artifact(repo)
 
 
-def matching(found: list[Finding], case: Case) -> list[Finding]:
-    """The findings a case is about."""
-    return [f for f in found if f.code == case.code and case.where in ("", f.where)]
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_situation(name: str, repository: Any, judge: Any, findings: Any, printed: Any, mend: Any) -> None:
-    case = CASES[name]
-    case.build(repository)
-    state = judge(repository.root, **(case.options or {}))
-    found = [finding for part in state.checks for finding in part.findings]
-    mine = matching(found, case)
-    assert [f.severity for f in mine] == [case.severity], [(f.code, f.severity, f.where) for f in found]
-    assert mine[0].detail
-    if case.mends:
-        assert mine[0].fix in printed(state, case.code)
-        mend(repository.root, mine[0].fix)
-        assert matching(findings(repository.root, **(case.options or {})), case) == []
+def test_situation(situation: Any, settle: Any) -> None:
+    settle(situation)
 
 
 def test_a_clean_repository_is_clean(repository: Any, judge: Any) -> None:

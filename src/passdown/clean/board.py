@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from passdown.clean.mend import listed
+from passdown.clean.edits import StatusEdit
+from passdown.clean.mend import NAMED, listed, quote_path
 from passdown.clean.options import Situation
 from passdown.clean.proof import Proof, proof_of
 from passdown.model.finding import Finding, Severity
 from passdown.model.pattern import lazy_pattern
-from passdown.model.workbench import Task
+from passdown.model.workbench import BoardStatus, Task, Workbench
 from passdown.repository.base_files import base_files
 from passdown.workbench.board import read_board
 from passdown.workbench.document import MalformedError, Notes, decode_json
@@ -26,6 +27,12 @@ _BROKEN = frozenset({
     "board.missing_id", "artifact.bad_item",
 })  # fmt: skip
 _FILES = lazy_pattern(r"(?:^|/)(?:task_board\.jsonl?|feature_list\.json)$")
+_AFTERWARDS = lazy_pattern(
+    r"(?i)\b(?:(?:pull|merge)[ -]requests?|prs?|mrs?|merg\w*|rebas\w*|squash\w*|push\w*|land|ship|deploy\w*|publish\w*"
+    r"|releas\w*|announc\w*|review\w*|archiv\w*|hand(?:ing)? over|follow(?:s|ing)?[ -]up|after|now that)\b"
+)
+"""What is done with work that is done."""
+
 _TELLING = lazy_pattern(r"(?=.*[\d_-]).{2,}")
 
 
@@ -37,7 +44,10 @@ def board_findings(situation: Situation, counts: Counter[str]) -> Iterator[Findi
     if not items:
         if not any(f.where and _FILES.search(f.where) for f in workbench.findings):
             quiet: Severity = "warn" if workbench.artifacts else "info"
-            yield Finding(code="board.absent", severity=quiet, detail="there is no task board and no feature list")
+            yield Finding(
+                code="board.absent", severity=quiet, detail="there is no task board and no feature list",
+                fix="write down what is to be done: task_board.json", mend_kind="choice",
+            )  # fmt: skip
         return
     yield from _active(situation, items)
     yield from _split(situation)
@@ -55,12 +65,12 @@ def _invalid(situation: Situation) -> Iterator[Finding]:
         if finding.code == "board.multiple_active":
             yield Finding(
                 code="board.multiple_active", severity="block", detail=finding.detail, where=finding.where,
-                fix="leave one in progress, and set the others back to todo",
+                fix=_one_of_them(situation, finding.where), mend_kind="choice",
             )  # fmt: skip
         elif finding.code in _BROKEN and (finding.where in paths or _FILES.search(finding.where)):
             yield Finding(
                 code="board.invalid", severity="block", detail=finding.detail, where=finding.where,
-                line=finding.line, fix=finding.fix or "mend the file",
+                line=finding.line, fix=finding.fix or "mend the file", mend_kind="edit",
             )  # fmt: skip
 
 
@@ -74,14 +84,17 @@ def _active(situation: Situation, items: dict[str, Task]) -> Iterator[Finding]:
     given = {who: name for who, name in named.items() if name}
     if len(set(given.values())) > 1:
         detail = ", ".join(f"{who} says {name}" for who, name in given.items())
-        fix = "make them name the same task"
-        yield Finding(code="board.active_mismatch", severity="block", detail=f"which task is active? {detail}", fix=fix)
+        yield Finding(
+            code="board.active_mismatch", severity="block", where=_place_of(workbench),
+            detail=f"which task is active? {detail}", fix="make them name the same task", mend_kind="choice",
+        )  # fmt: skip
         return
     for who, name in given.items():
         if name not in items:
             yield Finding(
                 code="board.active_mismatch", severity="block", where=next(iter(items.values())).source,
-                detail=f"{who} names {name}, which is not on the board", fix=f"put {name} on the board",
+                detail=f"{who} names {name}, which is not on the board", mend_kind="choice",
+                fix=f"put {name} on the board, or name another task in {who}",
             )  # fmt: skip
             return
 
@@ -94,20 +107,29 @@ def _split(situation: Situation) -> Iterator[Finding]:
             yield Finding(
                 code="board.split", severity="block", where=task.source,
                 detail=f"{task.id} is {task.status} in {task.source}, but {feature.status} in {feature.source}",
-                fix="make both say the same",
+                fix=_same(situation, task, feature), mend_kind="choice",
             )  # fmt: skip
 
 
 def _next(situation: Situation, items: dict[str, Task]) -> Iterator[Finding]:
-    state = situation.workbench.state
-    said = f"{situation.draft.next_action.text}\n{state.next_action if state else ''}"
-    for task in items.values():
-        if task.status == "done" and _TELLING.fullmatch(task.id) and _names(said, task.id):
-            yield Finding(
-                code="board.next_is_done", severity="block", where=task.source,
-                detail=f"the next step names {task.id}, which is done",
-                fix='name the next open task: passdown wrap --next "<one concrete step>"',
-            )  # fmt: skip
+    for text in _next_steps(situation):
+        named = [task for task in items.values() if _TELLING.fullmatch(task.id) and _names(text, task.id)]
+        if not named or any(task.status != "done" for task in named) or _AFTERWARDS.search(text):
+            continue  # what comes after a task names it as well
+        yield Finding(
+            code="board.next_is_done", severity="block", where=named[0].source,
+            detail=f"the next step names {listed([task.id for task in named])}, which is done: {text[:80]}",
+            fix='name the next open task: passdown note next "<one concrete step>"', mend_kind="choice",
+        )  # fmt: skip
+        return
+
+
+def _next_steps(situation: Situation) -> Iterator[str]:
+    """Yield the packet's next step, and the state's: unless a later word of somebody took its place."""
+    action, state = situation.draft.next_action, situation.workbench.state
+    yield action.text
+    if state and state.next_action and action.source != "given" and not action.source.startswith("note:"):
+        yield state.next_action
 
 
 def _names(text: str, name: str) -> bool:
@@ -147,7 +169,8 @@ def _edited(situation: Situation, before: dict[str, dict[str, Task]]) -> Iterato
                 yield Finding(
                     code="board.edited_criteria", severity="block", where=path,
                     detail=f"the feature {name} ({old.goal[:60]}) {what}; only its status may change",
-                    fix=f"git diff {situation.repository.base[:12]} -- {path}",
+                    fix=f"put it back as it was: git diff {situation.repository.base[:12]} -- {quote_path(path)}",
+                    mend_kind="edit",
                 )  # fmt: skip
 
 
@@ -196,21 +219,59 @@ def _done(
     moved = f", since the base {old.status}" if old else ""
     if proof.passed is False or proof.commands_ok is False:
         why = "its verification failed" if proof.passed is False else "its acceptance command failed"
-        yield _false(task, "block", f"{why}{moved}")
+        yield _false(situation, task, "block", f"{why}{moved}")
     elif proof.passed or proof.commands_ok:
         if proof.stale:
-            yield _false(task, "warn", f"its verification judged {proof.head[:12]}, not this commit{moved}")
+            why = f"its verification judged {proof.head[:12] or 'other files'}, not this commit{moved}"
+            yield _false(situation, task, "warn", why)
     elif before is None and task.id != situation.draft.task_id:
         counts["board_unknown"] += 1  # nobody knows when it was done
     else:
-        yield _false(task, "block", f"no passed verification and no passed acceptance command is recorded{moved}")
+        why = f"no passed verification and no passed acceptance command is recorded{moved}"
+        yield _false(situation, task, "block", why)
 
 
-def _false(task: Task, severity: Severity, why: str) -> Finding:
+def _false(situation: Situation, task: Task, severity: Severity, why: str) -> Finding:
+    back = _set(situation, "board.false_done", task, _open_status(situation, task))
+    mild = severity == "warn"
     return Finding(
         code="board.false_done", severity=severity, where=task.source, detail=f"{task.id} is done, but {why}",
-        fix=f"verify {task.id}, or set it back to in_progress in {task.source}",
+        fix=f"verify {task.id} again, or set it back: {back}" if mild else back,
+        mend_kind="choice" if mild else "command",
     )  # fmt: skip
+
+
+def _set(situation: Situation, code: str, task: Task, status: BoardStatus) -> str:
+    """Return the command that gives an item of the board another status."""
+    return situation.edits.offer(code, StatusEdit(task.source, task.id, status))
+
+
+def _open_status(situation: Situation, task: Task) -> BoardStatus:
+    """Return what an item that is not done is: in progress, unless another one is."""
+    return "todo" if _others_active(situation, task) else "in_progress"
+
+
+def _others_active(situation: Situation, task: Task) -> bool:
+    same_file = (*situation.workbench.features, *situation.workbench.tasks)
+    return any(t.status == "in_progress" and t.id != task.id and t.source == task.source for t in same_file)
+
+
+def _one_of_them(situation: Situation, path: str) -> str:
+    items = (*situation.workbench.features, *situation.workbench.tasks)
+    active = [task for task in items if task.source == path and task.status == "in_progress"]
+    ways = [f"{t.id}: {_set(situation, 'board.multiple_active', t, 'todo')}" for t in active[:NAMED]]
+    return "leave one in progress, and set the others back to todo; " + "; ".join(ways)
+
+
+def _same(situation: Situation, task: Task, feature: Task) -> str:
+    board = _set(situation, "board.split", task, feature.status)
+    features = _set(situation, "board.split", feature, task.status)
+    return f"make both {feature.status}: {board}; or make both {task.status}: {features}"
+
+
+def _place_of(workbench: Workbench) -> str:
+    roles = ("state", "contract", "features")
+    return next((a.path for role in roles for a in workbench.artifacts if a.role == role), "")
 
 
 def _is_loose(situation: Situation) -> bool:
@@ -225,7 +286,7 @@ def _idle(situation: Situation, task: Task) -> Iterator[Finding]:
         yield Finding(
             code="board.idle_active", severity="warn", where=task.source,
             detail=f"{task.id} is in progress, but nothing was done in this session",
-            fix=f"set {task.id} back to todo, or work on it",
+            fix=_set(situation, "board.idle_active", task, "todo"),
         )  # fmt: skip
 
 
@@ -236,10 +297,13 @@ def _started(situation: Situation, task: Task) -> Iterator[Finding]:
     commits = [this[:12] for this, message in situation.messages.items() if _names(message, task.id)] if telling else []
     touched = [change.path for change in situation.repository.changes if change.path in allowed]
     if commits or touched:
+        command = _set(situation, "board.started_unmarked", task, "in_progress")
+        busy = _others_active(situation, task)
         yield Finding(
             code="board.started_unmarked", severity="warn", where=task.source,
             detail=f"{task.id} is todo, but {listed([*commits, *touched])} belong to it",
-            fix=f"set {task.id} to in_progress in {task.source}",
+            fix=f"when the task that is in progress is settled: {command}" if busy else command,
+            mend_kind="choice" if busy else "command",
         )  # fmt: skip
 
 
@@ -252,7 +316,7 @@ def _blocked(situation: Situation, task: Task) -> Iterator[Finding]:
         yield Finding(
             code="board.blocked_unnamed", severity="warn", where=task.source,
             detail=f"{task.id} is blocked, but no open blocker or question names it",
-            fix=f"say what blocks {task.id}: a blocker of the state, or a question",
+            fix=f'say what blocks it: passdown note question "{task.id} waits for <what?>"', mend_kind="choice",
         )  # fmt: skip
     done = [t.id for t in (*workbench.tasks, *workbench.features) if t.status == "done" and _TELLING.fullmatch(t.id)]
     for text in blockers:
@@ -260,5 +324,5 @@ def _blocked(situation: Situation, task: Task) -> Iterator[Finding]:
             yield Finding(
                 code="board.blocker_done", severity="warn", where=task.source,
                 detail=f"what blocks {task.id} names a task that is done: {text[:80]}",
-                fix=f"look whether {task.id} can go on",
+                fix=f"when it can go on: {_set(situation, 'board.blocker_done', task, 'todo')}", mend_kind="choice",
             )  # fmt: skip

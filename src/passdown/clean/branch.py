@@ -136,7 +136,8 @@ def _pushed(situation: Situation) -> Iterator[Finding]:
         detail = f"{commits} on no remote" if repository.remotes else "there is no remote at all"
         yield Finding(
             code="branch.unpushed", severity="block" if level == "block" else "warn", detail=detail, where=branch,
-            fix=push if repository.remotes else "git remote add origin <address>",
+            fix=push if repository.remotes else "git remote add origin <address>, then push",
+            mend_kind="command" if repository.remotes else "choice",
         )  # fmt: skip
 
 
@@ -186,7 +187,8 @@ def _orphans(situation: Situation) -> Iterator[Finding]:
         alone = not branch.current and not branch.upstream and branch.name not in busy
         if alone and asked < _ASKED and situation.born_here(branch.name):
             asked += 1
-            yield _stray(situation, branch.name, branch.tip, integration)
+            if (found := _stray(situation, branch.name, branch.tip, integration)) is not None:
+                yield found
 
 
 def _unrelated(situation: Situation, name: str, *, current: bool) -> Finding:
@@ -200,7 +202,7 @@ def _unrelated(situation: Situation, name: str, *, current: bool) -> Finding:
     )  # fmt: skip
 
 
-def _stray(situation: Situation, name: str, tip: str, integration: str) -> Finding:
+def _stray(situation: Situation, name: str, tip: str, integration: str) -> Finding | None:
     count = commits_outside(situation.root, tip, ("HEAD", integration))
     quoted = shlex.quote(name)
     if not count:
@@ -208,12 +210,21 @@ def _stray(situation: Situation, name: str, tip: str, integration: str) -> Findi
             code="branch.merged", severity="warn", where=name, fix=f"git branch -D {quoted}",
             detail=f"the branch {name} of this session is merged, or never had a commit of its own",
         )  # fmt: skip
+    if not situation.severe and _is_listed(situation, name):
+        return None
     push = f"git push -q -u {shlex.quote(_remote(situation))} {quoted}"
+    commits = "1 commit" if count == 1 else f"{count} commits"
+    listing = f"passdown note risk {shlex.quote(f'branch {name} is kept, on this device alone: {commits}')}"
     return Finding(
-        code="branch.stray", severity="block", where=name,
-        detail=f"the branch {name} of this session has {count} commits that nothing else leads to",
-        fix=push if situation.repository.remotes else f"git merge -q --no-edit {quoted}",
+        code="branch.stray", severity="block", where=name, fix=push if situation.repository.remotes else listing,
+        detail=f"the branch {name} of this session has {commits} that nothing else leads to",
     )  # fmt: skip
+
+
+def _is_listed(situation: Situation, name: str) -> bool:
+    """Say whether the packet lists a branch: somebody noted a risk that names it as one."""
+    named = re.compile(rf"\bbranch(?:es)?\b[^\n]*(?<![\w./-]){re.escape(name)}(?![\w/-])(?!\.\w)", re.IGNORECASE)
+    return any(risk.basis == "declared" and named.search(risk.detail) for risk in situation.draft.open_risks)
 
 
 def _lost(situation: Situation) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from passdown.clean.board import board_findings
 from passdown.clean.branch import UNKNOWN, branch_findings
+from passdown.clean.edits import Edits
 from passdown.clean.leftovers import leftover_findings
 from passdown.clean.options import CleanOptions, Situation
 from passdown.clean.overrides import overrides_for
@@ -55,13 +56,23 @@ def check_clean(evidence: Evidence, draft: Packet, config: Config, options: Clea
     )
 
 
+def offered_edits(situation: Situation) -> Edits:
+    """Return the edits that would mend what is found now."""
+    for name, find in _checks(situation, Counter()):
+        if name in ("leftovers", "board"):
+            list(find())
+    return situation.edits
+
+
 def _checks(situation: Situation, counts: Counter[str]) -> Iterator[tuple[CheckId, Callable[[], Iterator[Finding]]]]:
     config = situation.config
     yield "branch", lambda: branch_findings(situation)
     yield "tree", lambda: tree_findings(situation)
     yield (
         "leftovers",
-        lambda: leftover_findings(situation.evidence, situation.sources, config.allow_files, config.debug_names),
+        lambda: leftover_findings(
+            situation.evidence, situation.sources, config.allow_files, config.debug_names, situation.began
+        ),
     )
     yield "board", lambda: board_findings(situation, counts)
     yield "tests", lambda: tests_findings(situation)
@@ -71,9 +82,12 @@ def _checked(name: CheckId, found: Sequence[Finding], situation: Situation, allo
     findings = [_strict(finding) if situation.options.strict else finding for finding in dict.fromkeys(found)]
     mask = situation.redactor.text
     findings = [
-        structs.replace(f, detail=one_line(mask(f.detail), DETAIL), where=mask(f.where), fix=mask(f.fix))
+        structs.replace(
+            f, detail=one_line(mask(f.detail), DETAIL), where=mask(f.where), fix=mask(f.fix),
+            mend_kind=f.mend_kind or ("command" if f.fix else ""),
+        )
         for f in findings
-    ]
+    ]  # fmt: skip
     findings.sort(key=lambda f: (SEVERITY_ORDER[f.severity], f.code, f.where, f.line, f.detail))
     return CleanCheck(id=name, status=_status(findings, allowed), findings=tuple(findings))
 

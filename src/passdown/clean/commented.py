@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from passdown.clean.content import Source
+from passdown.clean.edits import Edits, FileEdit, LineEdit
 from passdown.clean.lexer import Comment
 from passdown.clean.looks import code_lines, is_code_line
-from passdown.model.finding import Finding
+from passdown.model.finding import Finding, Severity
 from passdown.model.pattern import lazy_pattern
 
 LONG = 3
@@ -34,14 +35,15 @@ _EXAMPLE = lazy_pattern(
 
 
 class Block(NamedTuple):
-    """Contiguous comment lines of one style, their marks taken off."""
+    """Contiguous comment lines of one style, their marks taken off; `part`: the comment goes on before or after it."""
 
     first: int
     lines: tuple[str, ...]
+    part: bool = False
 
 
-def commented_findings(sources: Iterable[Source]) -> Iterator[Finding]:
-    """Find code that was commented out rather than removed."""
+def commented_findings(sources: Iterable[Source], edits: Edits) -> Iterator[Finding]:
+    """Find code that was commented out rather than removed. `edits` learns what would take it out."""
     for source in sources:
         if source.language is None or not source.added:
             continue
@@ -50,22 +52,31 @@ def commented_findings(sources: Iterable[Source]) -> Iterator[Finding]:
             size = code_lines(block.lines, source.language.family)
             was_code = [line for line in block.lines if line.strip() in before and _is_telling(line, source)]
             if was_code:
-                yield _finding(source, block, "block", f"{len(block.lines)} lines that were code are a comment now")
+                yield _finding(
+                    source, block, "block", f"{len(block.lines)} lines that were code are a comment now", edits
+                )
             elif size:
                 noun = "line of code is" if size == 1 else "lines of code are"
-                yield _finding(source, block, "block" if size >= LONG else "warn", f"{size} {noun} commented out")
+                detail = f"{size} {noun} commented out"
+                yield _finding(source, block, "block" if size >= LONG else "warn", detail, edits)
 
 
-def _finding(source: Source, block: Block, severity: str, detail: str) -> Finding:
+def _finding(source: Source, block: Block, severity: Severity, detail: str, edits: Edits) -> Finding:
     first = next((line.strip() for line in block.lines if line.strip()), "")
+    last = block.first + len(block.lines) - 1
+    fix, kind = "take it out, or say in words what it is for", "edit"
+    if not block.part and not source.path.endswith(".ipynb") and _ends(source, last):
+        line = LineEdit(block.first, last, tuple(source.lines[block.first - 1 : last]))
+        fix, kind = edits.offer("temp.commented_code", FileEdit(source.path, (line,))), "command"
     return Finding(
-        code="temp.commented_code",
-        severity="block" if severity == "block" else "warn",
-        detail=f"{detail}: {first[:60]}",
-        where=source.path,
-        line=block.first,
-        fix="remove it (git keeps it), or say in words what it is for",
-    )
+        code="temp.commented_code", severity=severity, detail=f"{detail}: {first[:60]}", where=source.path,
+        line=block.first, fix=fix, mend_kind="command" if kind == "command" else "edit",
+    )  # fmt: skip
+
+
+def _ends(source: Source, last: int) -> bool:
+    """Say whether nothing stands behind the comment on its last line."""
+    return not source.lexed.code.split("\n")[last - 1].strip()
 
 
 def _is_telling(line: str, source: Source) -> bool:
@@ -110,12 +121,16 @@ def _block(comments: list[Comment]) -> Iterator[Block]:
             break  # what follows is shown, not switched off
         if _PRAGMA.match(line) or _PROSE_MARK.search(line):
             if any(text.strip() for text in kept):
-                yield Block(start, tuple(kept))
+                yield Block(start, tuple(kept), _is_part(comments[0], kept, raw))
             kept, start = [], number + 1
         else:
             kept.append(line)
     if any(text.strip() for text in kept):
-        yield Block(start, tuple(kept))
+        yield Block(start, tuple(kept), _is_part(comments[0], kept, raw))
+
+
+def _is_part(comment: Comment, kept: list[str], raw: list[str]) -> bool:
+    return len(raw) > _LONGEST or (comment.kind == "block" and len(kept) < len(raw))
 
 
 def _is_plain_code(line: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
+from passdown.clean.edits import Edits
 from passdown.clean.languages import Language, language_of
 from passdown.clean.lexer import Comment, Lexed, lex
 from passdown.clean.notebook import read_notebook, removed_code
@@ -76,10 +77,14 @@ class Source:
 
 
 class Sources:
-    """All changed files of a diff that the content rules look at, and how many were skipped, by reason."""
+    """All changed files of a diff that the content rules look at, and how many were skipped, by reason.
+
+    `edits` are what the rules offer to mend what they find.
+    """
 
     def __init__(self, root: Path, base: str, changes: Iterable[Change]) -> None:
         self.counts: Counter[str] = Counter()
+        self.edits = Edits()
         listed = list(changes)
         self.counts["binary"] = sum(change.binary for change in listed)
         wanted = [change for change in listed if not _is_generated(change.path)]

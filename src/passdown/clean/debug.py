@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from passdown.clean.content import Source
+from passdown.clean.edits import Edits, FileEdit, LineEdit
 from passdown.clean.languages import language_of
 from passdown.clean.lexer import lex
 from passdown.clean.prints import RULES, Hit, Tier, arguments_at, expression, gives_away
 from passdown.clean.python_source import WORDS, is_script, parse, python_hits
-from passdown.model.finding import Finding
+from passdown.clean.removal import removal, without_focus
+from passdown.model.finding import Finding, MendKind
 from passdown.model.pattern import lazy_pattern
 
 HOUSE_STYLE = 3
@@ -24,7 +26,7 @@ _ENTRY = lazy_pattern(
 _TEST = lazy_pattern(
     r"(?i)(?:^|/)(?:tests?|specs?|__tests__|testing|e2e)/|(?:^|/)(?:test_[^/]*|[^/]*[._-](?:test|spec)s?)\.\w+$"
 )
-_REMOVE = 'remove the line, or end it with a comment "handoff:allow-debug <reason>"'
+_WAIVE = 'end the line with a comment "handoff:allow-debug <reason>"'
 BaseTexts = Callable[[list[str]], Mapping[str, str]]
 
 
@@ -34,11 +36,12 @@ def is_test(path: str) -> bool:
 
 
 def debug_findings(
-    sources: Iterable[Source], root: Path, base_texts: BaseTexts, names: tuple[str, ...] = ()
+    sources: Iterable[Source], root: Path, base_texts: BaseTexts, names: tuple[str, ...], edits: Edits
 ) -> Iterator[Finding]:
     """Find debugging that was left in. `base_texts` answers with the files' texts at the base, `names` are more calls.
 
-    A print in a program's entry point, or in a file that printed by habit before, is none.
+    `edits` learns what would take it out. A print in a program's entry point, or in a file that printed by habit
+    before, is none.
     """
     hits = {source.path: (source, list(_fresh_hits(source, root, names))) for source in sources if source.language}
     prints = [
@@ -48,28 +51,41 @@ def debug_findings(
     for path, (source, found) in hits.items():
         quiet = path in before and len(_prints(path, before[path])) >= HOUSE_STYLE
         maybe = [hit for hit in found if hit.tier == "maybe" and not quiet]
-        yield from (_blocking(source, hit) for hit in found if hit.tier != "maybe")
-        yield from (_blocking(source, hit) for hit in maybe if hit.tell)
-        plain = [hit for hit in maybe if not hit.tell]
-        if plain:
-            what = plain[0].what if len(plain) == 1 else f"{len(plain)} prints, the first one {plain[0].what}"
-            yield Finding(
-                code="temp.debug_print", severity="warn", detail=f"{what}: output, or a leftover?", where=path,
-                line=plain[0].line, fix=_REMOVE,
-            )  # fmt: skip
+        told = [hit for hit in found if hit.tier != "maybe"] + [hit for hit in maybe if hit.tell]
+        yield from (_blocking(source, hit, names, edits) for hit in told)
+        if plain := [hit for hit in maybe if not hit.tell]:
+            yield _plain(source, plain, names, edits)
 
 
-def _blocking(source: Source, hit: Hit) -> Finding:
-    code: dict[Tier, str] = {"focused": "temp.focused_test", "skipped": "test.skipped_added"}
-    fix = {"focused": "run all tests again: take the focus off", "skipped": "mend the test, or say why it is skipped"}
+def _plain(source: Source, hits: list[Hit], names: tuple[str, ...], edits: Edits) -> Finding:
+    what = hits[0].what if len(hits) == 1 else f"{len(hits)} prints, the first one {hits[0].what}"
+    out = [removal(source, hit, names) for hit in hits]
+    command = "take it out" if len(hits) == 1 else "take them out"
+    if all(out):
+        command += f": {edits.offer('temp.debug_print', FileEdit(source.path, _once(out)))}"
     return Finding(
-        code=code.get(hit.tier, "temp.debug_print"),
-        severity="warn" if hit.tier == "skipped" else "block",
-        detail=hit.what,
-        where=source.path,
-        line=hit.line,
-        fix=fix.get(hit.tier, _REMOVE),
-    )
+        code="temp.debug_print", severity="warn", detail=f"{what}: output, or a leftover?", where=source.path,
+        line=hits[0].line, fix=f"{command}; if it is meant, {_WAIVE}", mend_kind="choice",
+    )  # fmt: skip
+
+
+def _blocking(source: Source, hit: Hit, names: tuple[str, ...], edits: Edits) -> Finding:
+    code = {"focused": "temp.focused_test", "skipped": "test.skipped_added"}.get(hit.tier, "temp.debug_print")
+    kind: MendKind = "edit"
+    if hit.tier == "skipped":
+        fix, kind = f"mend the test and take the skip out, or {_WAIVE}", "choice"
+    else:
+        lines = without_focus(source, hit) if hit.tier == "focused" else removal(source, hit, names)
+        words = "take the focus off: run all tests again" if hit.tier == "focused" else f"take it out, or {_WAIVE}"
+        fix, kind = (edits.offer(code, FileEdit(source.path, lines)), "command") if lines else (words, "edit")
+    return Finding(
+        code=code, severity="warn" if hit.tier == "skipped" else "block", detail=hit.what, where=source.path,
+        line=hit.line, fix=fix, mend_kind=kind,
+    )  # fmt: skip
+
+
+def _once(edits: Iterable[tuple[LineEdit, ...]]) -> tuple[LineEdit, ...]:
+    return tuple(dict.fromkeys(edit for lines in edits for edit in lines))
 
 
 def _fresh_hits(source: Source, root: Path, names: tuple[str, ...]) -> Iterator[Hit]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from passdown.clean.options import Situation
 from passdown.model.evidence import Stash, Worktree
-from passdown.model.finding import Finding, Severity
+from passdown.model.finding import Finding, MendKind, Severity
 from passdown.repository.branches import is_ancestor
 from passdown.repository.worktrees import is_locked
 
@@ -25,8 +25,9 @@ def stash_findings(situation: Situation) -> Iterator[Finding]:
         branch = _branch_of(stash.subject)
         if branch in busy and branch != repository.branch:
             yield _stash(
-                stash, "stash.other_worktree", "warn", f"was made on {branch}, checked out elsewhere", "settle it there"
-            )
+                stash, "stash.other_worktree", "warn", f"was made on {branch}, checked out elsewhere",
+                f"settle it there, or drop it: git stash drop -q {_entry(stash)}", kind="choice",
+            )  # fmt: skip
             continue
         if stash.id not in noted:
             yield _unnoted(situation, stash, branch)
@@ -55,11 +56,13 @@ def _unnoted(situation: Situation, stash: Stash, branch: str) -> Finding:
     return _stash(stash, "stash.legacy", "warn", "is old and says nothing of why it is kept", fix)
 
 
-def _stash(stash: Stash, code: str, severity: Severity, what: str, fix: str) -> Finding:
+def _stash(
+    stash: Stash, code: str, severity: Severity, what: str, fix: str, *, kind: MendKind = "command"
+) -> Finding:  # fmt: skip
     holds = ", untracked files included" if stash.untracked else ""
     return Finding(
         code=code, severity=severity, detail=f"stash {stash.id[:12]} ({stash.subject[:80]}{holds}) {what}",
-        where=stash.id[:12], fix=fix,
+        where=stash.id[:12], fix=fix, mend_kind=kind,
     )  # fmt: skip
 
 

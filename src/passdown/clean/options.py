@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from passdown.clean.content import Sources
+from passdown.clean.edits import Edits
 from passdown.config import Config
 from passdown.model.evidence import Change, Evidence
 from passdown.model.packet import Packet
@@ -24,7 +26,8 @@ from passdown.store.packets import own_paths
 class CleanOptions(Struct, frozen=True, kw_only=True):
     """How to judge. `strict`: what could not be looked at blocks; `portable`: what another device would lack blocks.
 
-    `allow` maps codes that a person lets pass to the reason; `name_failures` counts failing tests as named. `environ`
+    `base` and `session` are as they were given, for commands that have to say them again. `allow` maps codes that a
+    person lets pass to the reason; `name_failures` counts failing tests as named. `environ`
     tells a CI system by its variables, and which values are secret; `now` (milliseconds) is used for the age of a lock
     alone.
     """
@@ -33,6 +36,8 @@ class CleanOptions(Struct, frozen=True, kw_only=True):
     portable: bool = False
     allow: Mapping[str, str] = field(default_factory=dict)
     name_failures: bool = False
+    base: str = ""
+    session: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
     now: int | None = None
 
@@ -60,7 +65,15 @@ class Situation:
     def sources(self) -> Sources:
         """The diff's added lines."""
         skip = self.submodules
-        return Sources(self.root, self.repository.base, [c for c in self.repository.changes if c.path not in skip])
+        found = Sources(self.root, self.repository.base, [c for c in self.repository.changes if c.path not in skip])
+        given = (("--base", self.options.base), ("--session", self.options.session))
+        found.edits.options = "".join(f" {name} {shlex.quote(value)}" for name, value in given if value)
+        return found
+
+    @property
+    def edits(self) -> Edits:
+        """What the checks offer to mend what they find."""
+        return self.sources.edits
 
     @cached_property
     def submodules(self) -> frozenset[str]:

@@ -11,6 +11,7 @@ _NAME = lazy_pattern(
     r"(?i)(?:.+\.(?:tmp|temp|bak|orig|rej|swp|swo|log|pyc|pyo|prof)|.*~|nohup\.out|core(?:\.[0-9]+)?|\.DS_Store|Thumbs\.db"
     r"|a\.out|(?:dump|debug|foo)\.\w+|(?:out|output|test|temp|tmp)\.txt|untitled.*|.+_(?:BACKUP|BASE|LOCAL|REMOTE)_\d+\.\w+)"
 )
+_REMADE = lazy_pattern(r"(?i)(?:^|/)(?:__pycache__/|\.DS_Store$|Thumbs\.db$)|\.(?:pyc|pyo|swp|swo)$")
 _FOLDER = lazy_pattern(r"(?i)(?:^|/)(?:__pycache__|tmp|temp|\.?scratch)/|^(?:playground|sandbox|backup)/")
 _FIXTURE = lazy_pattern(r"(?i)(?:^|/)(?:testdata|fixtures?|__fixtures__|goldens?|cassettes)/")
 _CORE = lazy_pattern(r"(?:^|/)core$")
@@ -35,6 +36,11 @@ def is_temporary(path: str) -> bool:
     if _FOLDER.search(path):
         return True
     return bool(_NAME.fullmatch(name)) and not (language_of(path) and name.lower().startswith(("debug.", "dump.")))
+
+
+def is_remade(path: str) -> bool:
+    """Say whether a path is a cache that tools write anew by themselves: nobody left it there."""
+    return bool(_REMADE.search(path))
 
 
 def is_exempt(path: str, globs: tuple[str, ...], literal: frozenset[str]) -> bool:

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from passdown.clean.prints import Hit, is_told
 from passdown.model.pattern import lazy_pattern
 
-_DEBUGGERS = frozenset({"pdb", "ipdb", "pudb", "wdb", "remote_pdb"})
-_PRINTS = frozenset({"print", "pprint", "pp", "ic", "pprint.pprint", "pprint.pp"})
-_CONSOLES = frozenset({"code.interact", "IPython.embed", "embed", "sys.breakpointhook"})
+DEBUGGERS = frozenset({"pdb", "ipdb", "pudb", "wdb", "remote_pdb"})
+PRINTS = frozenset({"print", "pprint", "pp", "ic", "pprint.pprint", "pprint.pp"})
+CONSOLES = frozenset({"code.interact", "IPython.embed", "embed", "sys.breakpointhook"})
+"""What is called on a line that is nothing but debugging; imports of `DEBUGGERS` are, too."""
+
 _TOOLS = frozenset({"Pdb", "post_mortem", "Restart", "find_function"})
 """What a program uses that is a debugger itself, or offers one."""
 
@@ -60,7 +62,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[Hit]:
     names = [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom):
         names = [node.module or ""] if not _TOOLS & set(names) else []
-    if any(name.partition(".")[0] in _DEBUGGERS for name in names) and not getattr(node, "level", 0):
+    if any(name.partition(".")[0] in DEBUGGERS for name in names) and not getattr(node, "level", 0):
         yield Hit(node.lineno, "always", f"import {names[0]}")
 
 
@@ -71,22 +73,22 @@ def _called(node: ast.Call, *, at_top: bool) -> Iterator[Hit]:
     elif (
         isinstance(target, ast.Attribute) and target.attr == "set_trace" and not node.args
     ):  # a frame: a debugger's own
-        yield Hit(node.lineno, "always", f"{_dotted(target)}()"[:60])
+        yield Hit(node.lineno, "always", f"{dotted(target)}()"[:60])
     elif not _is_plain(target):
         return
-    elif _dotted(target) in _CONSOLES and _looks_around(node):
-        yield Hit(node.lineno, "always", f"{_dotted(target)}()")
-    elif _dotted(target) in _PRINTS and not _goes_elsewhere(node):
+    elif dotted(target) in CONSOLES and _looks_around(node):
+        yield Hit(node.lineno, "always", f"{dotted(target)}()")
+    elif dotted(target) in PRINTS and not _goes_elsewhere(node):
         tell = _told(node) or (at_top and node.col_offset == 0)
-        yield Hit(node.lineno, "maybe", f"{_dotted(target)}(…)", tell)
-    elif isinstance(target, ast.Attribute) and _dotted(target) in ("pytest.skip", "self.skipTest"):
-        yield Hit(node.lineno, "skipped", f"{_dotted(target)}()")
+        yield Hit(node.lineno, "maybe", f"{dotted(target)}(…)", tell)
+    elif isinstance(target, ast.Attribute) and dotted(target) in ("pytest.skip", "self.skipTest"):
+        yield Hit(node.lineno, "skipped", f"{dotted(target)}()")
 
 
 def _looks_around(node: ast.Call) -> bool:
     """Say whether a console is opened on whatever is there: a shell that a program offers is given what it shows."""
     given = [*node.args, *(keyword.value for keyword in node.keywords)]
-    return not given or any(isinstance(n, ast.Call) and _dotted(n.func) in ("locals", "globals") for n in given)
+    return not given or any(isinstance(n, ast.Call) and dotted(n.func) in ("locals", "globals") for n in given)
 
 
 def _is_plain(node: ast.expr) -> bool:
@@ -109,15 +111,15 @@ def _decorated(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> I
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
         if not isinstance(target, ast.Attribute):
             continue
-        name = _dotted(target)
+        name = dotted(target)
         if name == "pytest.mark.only":
             yield Hit(decorator.lineno, "focused", f"@{name}")
         elif target.attr in _SKIPS and name.startswith(("pytest.mark.", "unittest.")):
             yield Hit(decorator.lineno, "skipped", f"@{name}"[:60])
 
 
-def _dotted(node: ast.expr) -> str:
-    """Return `a.b.c`; parts that are no plain names are left out."""
+def dotted(node: ast.expr) -> str:
+    """Return `a.b.c` of such a name; parts that are no plain names are left out."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

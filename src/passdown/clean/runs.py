@@ -24,7 +24,8 @@ def compared_runs(situation: Situation) -> Iterator[Finding]:
     for chain in situation.evidence.chains:
         if chain.kind == "test" and _is_flaky(situation, chain):
             yield Finding(
-                code="tests.flaky", severity="warn", fix=f"run it several times: {recorded(chain.command)}",
+                code="tests.flaky", severity="warn", mend_kind="edit",
+                fix=f"find out why and mend it, then: {recorded(chain.command)}",
                 detail=f"{chain.command} passed and failed with nothing changed in between",
             )  # fmt: skip
     for last, before in _pairs(situation):
@@ -36,13 +37,9 @@ def compared_runs(situation: Situation) -> Iterator[Finding]:
 
 def _is_flaky(situation: Situation, chain: CommandChain) -> bool:
     decided = [run for run in chain.runs if is_success(run) or is_failure(run)]
-    by_code: dict[str, set[bool]] = {}
-    for run in decided:
-        if run.codes and run.exit not in (None, 126, 127):
-            by_code.setdefault(run.codes[0], set()).add(is_success(run))
-    return any(len(outcomes) == 2 for outcomes in by_code.values()) or _by_time(
-        situation, chain, [run for run in decided if not run.codes]
-    )
+    known = [run for run in decided if run.codes and run.exit not in (None, 126, 127)]
+    outcomes = {is_success(run) for run in known if run.codes[0] == known[-1].codes[0]}  # older code may be mended
+    return len(outcomes) == 2 or _by_time(situation, chain, [run for run in decided if not run.codes])
 
 
 def _by_time(situation: Situation, chain: CommandChain, runs: list[CommandRun]) -> bool:
@@ -80,12 +77,14 @@ def _fewer(last: FeedbackRow, before: FeedbackRow) -> Iterator[Finding]:
         return
     if skipped > skipped_before:
         yield Finding(
-            code="tests.skipped_more", severity="warn", fix=recorded(last.command),
+            code="tests.skipped_more", severity="warn", mend_kind="edit",
+            fix=f"take the skips out, then: {recorded(last.command)}",
             detail=f"{last.command} is green, but skips {skipped} tests; it skipped {skipped_before} before",
         )  # fmt: skip
     if ran + skipped < ran_before + skipped_before:
         detail = f"{last.command} knows {ran + skipped} tests now, {ran_before + skipped_before} before"
-        yield Finding(code="tests.removed", severity="warn", detail=detail, fix=recorded(last.command))
+        fix = f"put them back, then: {recorded(last.command)}"
+        yield Finding(code="tests.removed", severity="warn", detail=detail, fix=fix, mend_kind="edit")
 
 
 def _counts(row: FeedbackRow) -> tuple[int | None, int]:

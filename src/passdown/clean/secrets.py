@@ -50,5 +50,5 @@ def _secret(source: Source, line: int, kind: str, value: str) -> Finding:
     )
     return Finding(
         code="secret.added", severity="warn" if mild else "block", detail=f"looks like a secret ({kind})",
-        where=source.path, line=line, fix="take it out, and replace it wherever it is valid",
+        where=source.path, line=line, fix="take it out, and replace it wherever it is valid", mend_kind="edit",
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 
 from passdown.clean.commands import propose_command, prose_of, recorded
@@ -20,6 +21,9 @@ _NONE_RAN = lazy_pattern(
     r"(?i)no tests ran|collected 0 items|ran 0 tests|no test files|no tests? (?:found|to run|collected)|0 passing|"
     r"Tests:\s+0 total|running 0 tests"
 )
+LONGEST_NOTE = 300
+"""Most characters of a note that a printed command holds."""
+
 _SHORT = lazy_pattern(r"[^/:.]+$")
 
 
@@ -44,7 +48,8 @@ def _colour(situation: Situation) -> Iterator[Finding]:
     prose = prose_of(situation.workbench, situation.config.test_command)
     if prose or tests.state == "manual":
         yield Finding(
-            code="tests.manual_criterion", severity="warn", fix="look at each of them, or write one as a command",
+            code="tests.manual_criterion", severity="warn", mend_kind="choice",
+            fix="look at each of them, or write one as a command",
             detail=f"acceptance criteria in words, which a person must look at: {listed(prose) or 'all of them'}",
         )  # fmt: skip
 
@@ -54,11 +59,19 @@ def _red(situation: Situation, command: str) -> Finding:
     what = listed(failing) if failing else situation.evidence.tests.error_line or command
     if unnamed := _unnamed(situation):
         return Finding(
-            code="tests.red_unnamed", severity="block", fix="passdown wrap --name-failures",
+            code="tests.red_unnamed", severity="block", fix=_naming(unnamed),
             detail=f"tests fail, and nobody named them: {listed(unnamed)}" if failing else f"tests fail: {what}",
         )  # fmt: skip
     detail = f"tests fail, and are named: {what}"
-    return Finding(code="tests.red_named", severity="warn", detail=detail, fix=recorded(command))
+    fix = f"make them pass, then: {recorded(command)}"
+    return Finding(code="tests.red_named", severity="warn", detail=detail, fix=fix, mend_kind="edit")
+
+
+def _naming(unnamed: list[str]) -> str:
+    """Return the command that names what fails: a note that lasts, or for more than a note holds, the packet itself."""
+    note = f"tests fail: {', '.join(unnamed)}"
+    fits = len(note) <= LONGEST_NOTE and note.isprintable() and "  " not in note
+    return f"passdown note risk {shlex.quote(note)}" if fits else "passdown wrap --name-failures"
 
 
 def _error(situation: Situation, command: str) -> Finding:
@@ -66,7 +79,7 @@ def _error(situation: Situation, command: str) -> Finding:
     if tests.none_ran or _none_ran(situation):
         return Finding(
             code="tests.none_ran", severity="block", detail=f"{command or 'the test command'} ran no test at all",
-            fix=recorded(command),
+            fix=f"let it find tests, then: {recorded(command)}", mend_kind="edit",
         )  # fmt: skip
     named = not _unnamed(situation)
     action = situation.draft.next_action
@@ -76,7 +89,8 @@ def _error(situation: Situation, command: str) -> Finding:
     why = tests.error_line or "it gave no result"
     return Finding(
         code="tests.cannot_start", severity="warn" if named and addressed else "block",
-        detail=f"{command or 'the test command'} could not run: {why}", fix=recorded(command),
+        detail=f"{command or 'the test command'} could not run: {why}",
+        fix=f"let it start, then: {recorded(command)}", mend_kind="edit",
     )  # fmt: skip
 
 
@@ -104,7 +118,7 @@ def _not_run(situation: Situation, command: str) -> Finding:
         )  # fmt: skip
     return Finding(
         code="tests.no_command", severity="warn", detail="nothing says how to run the tests",
-        fix='set test-command = "..." in passdown.toml',
+        fix='set test-command = "<how the tests are run>" in passdown.toml', mend_kind="choice",
     )  # fmt: skip
 
 

@@ -63,7 +63,7 @@ def _nested(finding: Finding) -> Finding:
         return finding
     line = shlex.quote("/" + _GLOB.sub(r"\\\g<0>", finding.where))
     fix = f"printf '%s\\n' {line} >> \"$(git rev-parse --git-path info/exclude)\""
-    return structs.replace(finding, fix=f"{fix} # or make it a submodule")
+    return structs.replace(finding, fix=fix)
 
 
 def _operation(name: str, unmerged: Sequence[str]) -> Finding:
@@ -87,6 +87,7 @@ def _conflict_marks(situation: Situation) -> Iterator[Finding]:
             yield Finding(
                 code="tree.operation_in_progress", severity="block", detail="conflict marks were left in",
                 where=source.path, line=min(at["<<<<<<< "]), fix="choose a side and take the marks out",
+                mend_kind="choice",
             )  # fmt: skip
 
 
@@ -157,7 +158,7 @@ def _unmerged(situation: Situation, paths: Sequence[str]) -> Iterator[Finding]:
         yield Finding(
             code="tree.operation_in_progress", severity="block", where=paths[0],
             detail=f"{len(paths)} files are unmerged: {listed(paths)}",
-            fix=f"settle the conflicts, then: git add -- {quote_path(paths[0])}",
+            fix=f"settle the conflicts, then: git add -- {quote_path(paths[0])}", mend_kind="choice",
         )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from passdown.redact.neutralise import one_line
 
 if TYPE_CHECKING:
     from passdown.handoff.check import Checked
+    from passdown.handoff.mend import Mending
 
 BLOCKED = 3
 
@@ -34,6 +35,9 @@ BLOCKED = 3
               type=click.FloatRange(min=0, min_open=True), help="Longest that one test command may take.")  # fmt: skip
 @click.option("--report", is_flag=True, help="Write the verification report, from what was measured on these files.")
 @click.option("--sync-board", is_flag=True, help="Set what is proven done to done on the board; see below.")
+@click.option("--mend", "mends", multiple=True, metavar="NAME",
+              help="Carry out what a finding names to mend it; see below. May be repeated.")  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="With --mend: print the difference, and change nothing.")
 @click.option("--name-failures", is_flag=True, help="Count failing tests as named: they go into the packet as risks.")
 @click.option("--allow", "codes", multiple=True, metavar="CODE",
               help="Let this code pass, as a person and with a reason. May be repeated.")  # fmt: skip
@@ -41,7 +45,8 @@ BLOCKED = 3
 @click.pass_obj
 def check(
     folder: str, as_json: bool, output: Path | None, strict: bool, portable: bool, base: str, session: str,
-    run_tests: bool, test_timeout: float, report: bool, sync_board: bool, name_failures: bool, codes: tuple[str, ...],
+    run_tests: bool, test_timeout: float, report: bool, sync_board: bool, mends: tuple[str, ...],
+    dry_run: bool, name_failures: bool, codes: tuple[str, ...],
     reason: str,
 ) -> int:  # fmt: skip
     """Say whether the work is safe to leave: branch, working tree, leftovers, board, tests; all findings in one pass.
@@ -57,6 +62,12 @@ def check(
 
     --sync-board sets those items of the task board and the feature list to done whose verification report passed at
     this commit (`board.stale_open`), and only those; nothing else in the files changes. An agent may do it, too.
+
+    --mend carries out an edit that a finding offers: a debugging line or commented-out code taken out, a test's focus
+    taken off, an item of the board given the status that the evidence shows. Its name stands for what is changed, not
+    for a line's number, so that several can be carried out in any order; one that is done already does nothing. In
+    JSON, `mend_kind` says of each finding how it is mended: `command` is run as it stands, `edit` has to be done by
+    hand, `choice` needs a person who chooses.
     """
     import time
 
@@ -67,6 +78,8 @@ def check(
 
     if reason and not codes:
         raise click.UsageError("--reason needs --allow")
+    if dry_run and not mends:
+        raise click.UsageError("--dry-run needs --mend")
     now = time.time_ns() // 1_000_000
     clean = CleanOptions(
         strict=strict, portable=portable, allow=dict.fromkeys(codes, reason), name_failures=name_failures,
@@ -74,12 +87,16 @@ def check(
     )  # fmt: skip
     options = Options(session=session, base=base, now=now)
     running = Running(
-        run_tests=run_tests, report=report, sync_board=sync_board, timeout=test_timeout, announce=_announce
+        run_tests=run_tests, report=report, sync_board=sync_board, mend=mends, dry=dry_run, timeout=test_timeout,
+        announce=_announce,
     )  # fmt: skip
     done = run_check(
         Path(folder), options, clean, output=output, terminal=at_terminal("stdin"), running=running
     )  # fmt: skip
     _say_what_was_done(done)
+    if dry_run:
+        _print_mending(done.mended, as_json=as_json)
+        return 0
     print_findings(finding for finding in done.findings if finding.severity != "info")
     if as_json:
         print_json(done.state)
@@ -103,8 +120,22 @@ def _say_what_was_done(done: Checked) -> None:
             _announce(f"for a person to look at: {line}")
     if done.report is not None:
         _announce(f"verification report {done.report.headline()}")
+    if not done.mended.dry:
+        for file in done.mended.files:
+            _announce(f"{file.path}: {'; '.join(line for line in file.diff[2:] if line.startswith(('-', '+')))}")
+    for name in done.mended.unknown:
+        _announce(f"{name}: nothing here is mended by it (any more)")
     for item in done.synced:
         _announce(f"{item.path}: {item.id} was {item.was}, is done now")
+
+
+def _print_mending(mending: Mending, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"schema_version": 1, "files": mending.files, "unknown": mending.unknown})
+        return
+    for file in mending.files:
+        for line in file.diff:
+            click.echo(line)
 
 
 def table(state: CleanState, width: int = 0) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from passdown.clean.check import check_clean
 from passdown.clean.options import CleanOptions
@@ -14,6 +14,7 @@ from passdown.config import load_config
 from passdown.errors import NoEvidenceError
 from passdown.handoff.draft import begin, packet_redactor
 from passdown.handoff.gather import Options, gather
+from passdown.handoff.mend import Mending, check_names, mend
 from passdown.handoff.place import find_root
 from passdown.handoff.report import Report, write_report
 from passdown.handoff.sync_board import Synced, sync_board
@@ -28,7 +29,7 @@ class Checked(Struct, frozen=True, kw_only=True):
     """The result, the repository's root (None outside of one), and what was off while gathering.
 
     `tested` says what was run, `report` which verification report was written, `synced` what was set to done on the
-    board, where that was asked for.
+    board, `mended` what was changed by name, where that was asked for. `state` is that after all of it.
     """
 
     state: CleanState
@@ -36,18 +37,23 @@ class Checked(Struct, frozen=True, kw_only=True):
     tested: Tested | None = None
     report: Report | None = None
     synced: tuple[Synced, ...] = ()
+    mended: Mending = Mending()
     findings: tuple[Finding, ...] = ()
 
 
 class Running(Struct, frozen=True, kw_only=True):
-    """What check may do beyond looking: run the tests, each for at most `timeout` seconds, write the report, and set
-    what is proven on the board to done. With `only_look` nothing is run, whatever the configuration says.
+    """What check may do beyond looking: run the tests, each for at most `timeout` seconds, write the report, set what
+    is proven on the board to done, and carry out the mends of these names (`dry`: only say how).
+
+    With `only_look` nothing is run, whatever the configuration says.
     """
 
     run_tests: bool = False
     report: bool = False
     sync_board: bool = False
     only_look: bool = False
+    mend: tuple[str, ...] = ()
+    dry: bool = False
     timeout: float = TIMEOUT
     announce: Announce = lambda _: None
 
@@ -63,31 +69,40 @@ def check(
     `ConflictError` when two sessions are live at once, and `UsageError` for an option that is none.
     """
     check_allowed(clean.allow, clean.environ, terminal=terminal)
-    if locate(folder) is None:
-        checked = Checked(state=_no_repository())
-    else:
-        running = running or Running()
-        tested = _tested(folder, running)
-        gathered = gather(folder, options)
-        report = None
-        if running.report:
-            report = write_report(gathered, packet_redactor(gathered))
-            gathered = gather(folder, options)
-        begun = begin(gathered, options, packet_redactor(gathered))
-        synced: tuple[Synced, ...] = ()
-        if running.sync_board and (synced := sync_board(gathered, begun.packet, clean)):
-            gathered = gather(folder, options)
-            begun = begin(gathered, options, packet_redactor(gathered))
-        state = check_clean(gathered.evidence, begun.packet, gathered.config, clean)
-        write_clean_state(Path(gathered.repository.common_dir), state)
-        checked = Checked(
-            state=state, root=gathered.root, findings=gathered.findings, tested=tested, report=report, synced=synced
-        )  # fmt: skip
+    running = running or Running()
+    clean = structs.replace(clean, base=options.base, session=options.session)
+    check_names(running.mend)
+    checked = Checked(state=_no_repository()) if locate(folder) is None else _checked(folder, options, clean, running)
     if output is not None:
         if not output.parent.is_dir():
             raise NoEvidenceError("there is no such folder", where=str(output.parent), next_step="Make it first.")
         write_files([(output, encode_clean_state(checked.state))])
     return checked
+
+
+def _checked(folder: Path, options: Options, clean: CleanOptions, running: Running) -> Checked:
+    tested = _tested(folder, running)
+    gathered = gather(folder, options)
+    report = None
+    if running.report:
+        report = write_report(gathered, packet_redactor(gathered))
+        gathered = gather(folder, options)
+    begun = begin(gathered, options, packet_redactor(gathered))
+    mended = Mending()
+    if running.mend:
+        mended = mend(gathered, begun.packet, clean, running.mend, dry=running.dry)
+        gathered = gather(folder, options)
+        begun = begin(gathered, options, packet_redactor(gathered))
+    synced: tuple[Synced, ...] = ()
+    if running.sync_board and (synced := sync_board(gathered, begun.packet, clean)):
+        gathered = gather(folder, options)
+        begun = begin(gathered, options, packet_redactor(gathered))
+    state = check_clean(gathered.evidence, begun.packet, gathered.config, clean)
+    write_clean_state(Path(gathered.repository.common_dir), state)
+    return Checked(
+        state=state, root=gathered.root, findings=gathered.findings, tested=tested, report=report, synced=synced,
+        mended=mended,
+    )  # fmt: skip
 
 
 def _tested(folder: Path, running: Running) -> Tested | None:

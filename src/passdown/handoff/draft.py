@@ -76,6 +76,7 @@ def draft_from(gathered: Gathered, options: Options, clean: CleanOptions | None 
     """Build the packet of what was gathered."""
     config = gathered.config
     clean = clean or CleanOptions(environ=os.environ, now=options.now)
+    clean = structs.replace(clean, base=options.base, session=options.session)
     redactor = packet_redactor(gathered)
     begun = begin(gathered, options, redactor)
     state = check_clean(gathered.evidence, begun.packet, config, clean)

@@ -6,6 +6,7 @@ An agent may do this: the proof is evidence that was recorded, not somebody's op
 from __future__ import annotations
 
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -18,9 +19,9 @@ from passdown.handoff.gather import Gathered
 from passdown.io.files import lock, open_regular, write_files
 from passdown.model.moment import to_rfc3339
 from passdown.model.packet import Packet
-from passdown.model.workbench import BoardStatus, Task
+from passdown.model.workbench import BoardStatus
 from passdown.workbench.board import read_board
-from passdown.workbench.board_write import set_done
+from passdown.workbench.board_write import set_status
 from passdown.workbench.document import MalformedError, Notes, decode_json
 from passdown.workbench.features import read_features
 from passdown.workbench.locate import File, read_file, resolve
@@ -57,7 +58,9 @@ def sync_board(gathered: Gathered, draft: Packet, clean: CleanOptions) -> tuple[
     head = gathered.repository.effective_head or gathered.repository.head
     with lock(common / "passdown" / "lock"):
         paths = dict.fromkeys(task.source for task in loose)
-        files = [_edited(gathered, path, [task for task in loose if task.source == path]) for path in paths]
+        files = [
+            edited_board(gathered, path, {task.id: "done" for task in loose if task.source == path}) for path in paths
+        ]
         for target, data in files:
             write_files([(target, data)], mode=stat.S_IMODE(target.stat().st_mode))
         done = tuple(Synced(id=task.id, path=task.source, was=task.status, head=head) for task in loose)
@@ -65,19 +68,22 @@ def sync_board(gathered: Gathered, draft: Packet, clean: CleanOptions) -> tuple[
     return done
 
 
-def _edited(gathered: Gathered, path: str, tasks: list[Task]) -> tuple[Path, bytes]:
-    """Return a board's file and its new bytes, read again to see that nothing but these items changed."""
+def edited_board(gathered: Gathered, path: str, wanted: Mapping[str, BoardStatus]) -> tuple[Path, bytes]:
+    """Return where a board lies and its bytes with these items in their new status.
+
+    It is read again to see that nothing else changed: raises `ConflictError` when it did since it was gathered, and
+    `FormatError` when it cannot be edited.
+    """
     try:
         file = read_file(gathered.root, path)
         known = {artifact.path: artifact.sha256 for artifact in gathered.evidence.workbench.artifacts}
         if known.get(path) not in (None, file.sha256):
             raise ConflictError("changed while it was looked at", where=path, next_step="Run it again.")
-        ids = {task.id for task in tasks}
-        data = set_done(file.data, path, ids)
+        data = set_status(file.data, path, wanted)
         before, after = _statuses(file), _statuses(structs.replace(file, data=data))
     except MalformedError as error:
         raise FormatError(error.detail, where=path, next_step="Set the status by hand.") from error
-    if after != {name: "done" if name in ids else status for name, status in before.items()}:
+    if after != {name: wanted.get(name, status) for name, status in before.items()}:
         raise FormatError("cannot be edited safely", where=path, next_step="Set the status by hand.")
     return resolve(gathered.root, path), data
 

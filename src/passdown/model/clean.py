@@ -34,7 +34,7 @@ class CleanState(Struct, frozen=True, kw_only=True):
     """The result of all five checks for the tree with this fingerprint. `clean` means that nothing blocks.
 
     `blocking` holds the codes of blocking findings without those that were overridden; `counts` says how many waivers,
-    skipped files, ignored files and unjudged board items there are.
+    skipped files, ignored files and unjudged board items there are. A finding with a `fix` always has a `mend_kind`.
     """
 
     schema_version: int = SCHEMA_VERSION
