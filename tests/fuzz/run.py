@@ -30,6 +30,9 @@ def guided(target: str, seconds: int, found: Path) -> None:
     with atheris.instrument_imports(include=["passdown"]):
         import mutate
         import targets
+
+        for seed in targets.seeds(target):  # a reader loads much of itself when it first reads
+            targets.TARGETS[target](seed.read_bytes())
     folder = tempfile.mkdtemp(prefix="passdown-fuzz-")
     for number, seed in enumerate(targets.seeds(target)):
         Path(folder, str(number)).write_bytes(seed.read_bytes())

@@ -132,8 +132,9 @@ class Reader:
             return _NOTHING, _NOTHING
         self._begun = self.state.started = True
         early, self._early = self._early, []
-        if events and isinstance(events[0], SessionStart):
-            return [events[0], *early], events[1:]
+        own = next((event for event in events if isinstance(event, SessionStart)), None)
+        if own is not None:  # on a torn line it may stand behind others
+            return [own, *early], [event for event in events if event is not own]
         at = next((event.at for event in events if event.at is not None), None)
         return [SessionStart(session_id=self.state.session_id, agent="codex", at=at), *early], events
 
