@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -95,6 +96,12 @@ class Talk:
         return self.process.returncode, out, errors
 
 
+@pytest.fixture(scope="session")
+def talker() -> type[Talk]:
+    """What speaks to a server, for a module that shares one."""
+    return Talk
+
+
 @pytest.fixture
 def talk(server_env: dict[str, str]) -> Iterator[Callable[..., Talk]]:
     """Return a function that starts a server in a folder."""
@@ -106,6 +113,9 @@ def talk(server_env: dict[str, str]) -> Iterator[Callable[..., Talk]]:
 
     yield start
     for one in started:
-        if one.process.poll() is None:
-            one.process.kill()
-            one.process.communicate()
+        one.process.kill()
+        for stream in (one.process.stdin, one.process.stdout, one.process.stderr):
+            if stream is not None:
+                with contextlib.suppress(OSError):  # what was not sent goes nowhere
+                    stream.close()
+        one.process.wait()

@@ -12,8 +12,10 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
+from passdown.mcp.asker import mark
 from passdown.packet.schema import packet_schema
 from passdown.packet.tokens import estimate_tokens
+from passdown.takeover.receipt import who_takes
 
 Run = Callable[..., Any]
 STEP = "Make tests/test_limits.py::test_burst pass"
@@ -165,8 +167,23 @@ def test_a_refused_wrap_says_what_blocks(with_client: Run, repository: Any) -> N
 @pytest.mark.parametrize(
     ("name", "agent"),
     [("claude-code", "claude_code"), ("codex-mcp-client", "codex"), ("github-copilot-developer", "copilot"),
-     ("qwen-cli-mcp-client-passdown", "qwen"), ("somebody", "agent")],
+     ("qwen-cli-mcp-client-passdown", "qwen"), ("gemini-cli-mcp-client", "gemini"), ("opencode", "opencode"),
+     ("somebody", "agent"), ("", "agent"), ("x" * 10_000, "agent")],
 )  # fmt: skip
+def test_who_asks_is_marked_as_agents_mark_their_shells(name: str, agent: str) -> None:
+    environ = {"CODEX_THREAD_ID": "stale", "CLAUDE_CODE_SESSION_ID": "stale", "HOME": "/home/dev"}
+    mark(name, environ)
+    assert who_takes(environ) == agent
+    assert "stale" not in environ.values() and environ["HOME"] == "/home/dev"
+
+
+def test_an_unknown_client_keeps_the_mark_that_its_agent_set() -> None:
+    environ = {"PI_CODING_AGENT": "true"}
+    mark("somebody", environ)
+    assert who_takes(environ) == "pi"
+
+
+@pytest.mark.parametrize(("name", "agent"), [("codex-mcp-client", "codex"), ("somebody", "agent")])
 def test_who_asks_is_who_takes(talk: Any, repository: Any, passdown: Any, name: str, agent: str) -> None:
     passdown("note", "next", STEP, folder=repository.root)
     passdown("wrap", "--interim", folder=repository.root)
