@@ -28,6 +28,7 @@ from passdown.handoff.publish import publish
 from passdown.handoff.shelves import common_dir_of
 from passdown.handoff.status import LIVE_MS, read_status
 from passdown.hooks.brief import prepare_brief
+from passdown.hooks.compactions import note_compactions
 from passdown.hooks.entry import log, state_folder
 from passdown.hooks.fullness import note_fullness
 from passdown.hooks.ground import find_repository
@@ -61,6 +62,7 @@ def drain(folder: Path) -> str:
         elif Path(record.cwd).is_dir() or record.at < time.time() * 1000 - GONE_AFTER:
             gone.append(record)
     remove(gone)
+    told += [f"no repository for {len(gone)} records, which are dropped"] if gone else []
     forget_old()
     for root in roots:
         wait = _LOCK_WAIT if first is not None and root == first[0] else 0.0
@@ -83,7 +85,8 @@ def catch_up_on(folder: Path, *, own: str = "", wait: float = _LOCK_WAIT) -> str
     common = common_dir_of(root)
     with lock(common / "passdown" / "drain.lock", wait=wait):
         now = time.time_ns() // 1_000_000
-        records = in_worktree(read_spool()[0], root)
+        spooled, broken = read_spool()
+        records = in_worktree(spooled, root)
         config = load_config(root)
         outcome = "switched off"
         if config.hooks.publish != "off":
@@ -91,8 +94,9 @@ def catch_up_on(folder: Path, *, own: str = "", wait: float = _LOCK_WAIT) -> str
             told = prepare_brief(root, config, now)
             outcome += ", brief ready" if told else ", no brief"
             note_fullness(root, common, config.budget, records)
+            note_compactions(root, common, records)
         remove(records)
-    return outcome
+    return f"{outcome}, {broken} broken records put aside" if broken else outcome
 
 
 def _hand_over(root: Path, config: Config, records: list[Spooled], own: str, now: int) -> str:
