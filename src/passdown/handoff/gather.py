@@ -131,7 +131,8 @@ def _find(repository: RepositoryFacts, options: Options) -> Discovery:
     if options.session and Path(options.session).is_file():
         return Discovery(refs=(refer_to_begun(options.session, agent=options.agent),))
     agents = {agent_called(options.agent).id} if options.agent else None
-    found = find_sessions(repository, homes=options.homes, agents=agents)
+    known = options.found if agents is None else None
+    found = known or find_sessions(repository, homes=options.homes, agents=agents)
     kept = tuple(ref for ref in found.refs if not {ref.session_id, ref.parent_id} & set(options.without))
     return structs.replace(found, refs=kept)
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from passdown.sessions.discover import Discovery
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -14,7 +18,7 @@ class Options(Struct, frozen=True, kw_only=True):
     `session` is an id, an id's unique beginning, or a session file; `base` a commit; `homes` moves an agent's folder
     (agent id → path); `now` (milliseconds) is only used to tell which sessions are still live. `without` names the
     sessions that are left out, their subagents with them. `interim` asks for an interim
-    packet even when nothing blocks.
+    packet even when nothing blocks. `found` are the repository's sessions where the caller looked for them already.
     """
 
     session: str = ""
@@ -27,3 +31,4 @@ class Options(Struct, frozen=True, kw_only=True):
     now: int | None = None
     without: tuple[str, ...] = ()
     interim: bool = False
+    found: Discovery | None = None
