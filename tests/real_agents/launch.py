@@ -9,6 +9,7 @@ tries to launch another one: it is refused, by the agent's variables and, where 
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
@@ -16,8 +17,10 @@ import re
 import select
 import shlex
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -31,6 +34,7 @@ TOLD = "[passdown] Handoff for"
 ASKED = "[passdown] Take over the work of the brief"
 SHELLS = {"claude_code": "Bash", "codex": "exec_command", "pi": "bash", "copilot": "bash", "opencode": "bash",
           "gemini": "run_shell_command", "qwen": "run_shell_command"}  # fmt: skip
+PATIENCE = 150.0
 _NUMBERED = re.compile(r"(?m)^ *\d+(?:\t|: )")
 """How Claude Code and OpenCode show a file."""
 
@@ -154,7 +158,7 @@ TITLES = {"claude_code": "Claude Code", "codex": "Codex", "pi": "Pi", "copilot":
 
 def once_asked(client: subprocess.Popen[bytes], asked: Path) -> None:
     """Wait until the model was asked with tools on offer, then end the agent."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while first_body(requests(asked)) is None and time.monotonic() < end and client.poll() is None:
         time.sleep(0.2)
     os.killpg(client.pid, signal.SIGTERM)
@@ -165,6 +169,7 @@ def run_in_terminal(words: list[str]) -> None:
     child, terminal = pty.fork()
     if child == 0:
         os.execvp(words[0], words)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 960, 800))
     signal.signal(signal.SIGTERM, lambda *_: os.kill(child, signal.SIGKILL))
     answers = {b"\x1b[6n": b"\x1b[1;1R", b"\x1b[c": b"\x1b[?62c", b"\x1b[?u": b"\x1b[?0u",
                b"\x1b]10;?": b"\x1b]10;rgb:ffff/ffff/ffff\x1b\\", b"\x1b]11;?": b"\x1b]11;rgb:0000/0000/0000\x1b\\"}  # fmt: skip
