@@ -270,3 +270,56 @@ def corpus() -> Path:
     if folder is None:
         pytest.skip("the corpus is not beside this checkout")
     return folder
+
+
+class StandIns:
+    """Programs with the names of agents on a search path of their own: each writes down how it was started."""
+
+    SCRIPT = """#!/bin/sh
+    here={here}
+    for word in "$@"; do printf '%s\\0' "$word"; done >"$here/words"
+    env -0 >"$here/variables"
+    pwd >"$here/folder"
+    cat >"$here/stdin"
+    {then}
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = f"{folder / 'bin'}:{os.environ['PATH']}"
+        (folder / "bin").mkdir(parents=True)
+
+    def add(self, program: str, then: str = "exit 0") -> Path:
+        """Put a program there; `then` is what it does at last, as a shell's words."""
+        place = self.folder / "bin" / program
+        place.write_text(re.sub("(?m)^ +", "", self.SCRIPT.format(here=self.folder, then=then)), "utf-8")
+        place.chmod(0o755)
+        return place
+
+    def words(self) -> list[str]:
+        """Return the words it was started with last."""
+        return (self.folder / "words").read_text("utf-8", "surrogateescape").split("\0")[:-1]
+
+    def variables(self) -> dict[str, str]:
+        """Return the environment it had."""
+        rows = (self.folder / "variables").read_text("utf-8", "replace").split("\0")
+        return dict(row.split("=", 1) for row in rows if "=" in row)
+
+    def read(self, what: str) -> str:
+        """Return its `folder`, or what it had on `stdin`."""
+        return (self.folder / what).read_text("utf-8", "surrogateescape")
+
+    def was_started(self) -> bool:
+        """Say whether any of them was started."""
+        return (self.folder / "words").exists()
+
+
+@pytest.fixture
+def stand_ins(tmp_path: Path) -> StandIns:
+    """Stand-ins for agents' programs. The tests that start one are left out inside an agent, which would refuse."""
+    from passdown.agents.nested import agent_around
+    from passdown.io.ancestry import ancestor_programs
+
+    if around := agent_around({}, ancestor_programs()):
+        pytest.skip(f"{around.how}: nothing is launched in there")
+    return StandIns(tmp_path / "stand ins")
