@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from passdown.errors import UsageError
 from passdown.model.pattern import lazy_pattern
 from passdown.redact.neutralise import one_line
-from passdown.sessions.index.changes import find_changes
+from passdown.sessions.index.check import is_current
 from passdown.sessions.index.query import (
     Filter,
     Found,
@@ -78,7 +78,7 @@ def searched(folder: Path, words: str, wanted: Wanted, *, progress: Progress | N
 def _up_to_date(progress: Progress | None) -> Iterator[tuple[sqlite3.Connection, tuple[str, ...]]]:
     path = index_path()
     with reading(path) as database:
-        if database is not None and not any(find_changes(database)):
+        if database is not None and is_current(database, path):
             yield database, ()
             return
     from passdown.sessions.index.fill import refresh

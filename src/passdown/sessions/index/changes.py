@@ -13,7 +13,7 @@ from zlib import crc32
 from passdown.agents.table import Agent, sessions_of
 from passdown.errors import PassdownError
 from passdown.io.files import open_regular
-from passdown.sessions.index.stores import Listing, Stamp, list_files, rows
+from passdown.sessions.index.stores import Folder, list_files, rows
 
 if TYPE_CHECKING:
     from passdown.model.session import SessionRef
@@ -25,6 +25,7 @@ RESTING_MS = 120_000
 SETTLED_NS = 20_000_000
 """A file written so shortly before it was looked at may have changed since without a change of its time."""
 
+_NEWEST = 200
 _HEAD, _TAIL = 64 << 10, 4 << 10
 
 
@@ -73,20 +74,53 @@ def find_changes(connection: sqlite3.Connection, *, now_ns: int | None = None) -
         if not logs.whole:
             _watch(connection, agent, home, listing, known.get("*"), changes)
             continue
-        by_folder: dict[str, list[Stamp]] = {folder: [] for folder in listing.folders}
-        for stamp in listing.files:
-            by_folder[os.path.dirname(stamp.path)].append(stamp)  # noqa: PTH120 - for each of ten thousand
-        for folder, stamps in by_folder.items():
-            signature = _signature(stamps, listing.folders[folder])
-            if known.pop(folder, None) != signature:
-                _compare(connection, agent.id, home, folder, stamps, changes, now_ns)
-                changes.folders.append((folder, agent.id, str(home), listing.folders[folder], signature))
-        for folder in known:
-            changes.left.append((folder, agent.id, str(home)))
-            names = _rows(connection, "SELECT name FROM logs WHERE folder = ? AND agent = ?", folder, agent.id)
-            changes.gone.extend((agent.id, folder, name) for (name,) in names)
+        for path, folder in listing.items():
+            signature = _signature(folder)
+            if known.pop(path, None) != signature:
+                _compare(connection, agent.id, home, path, folder, changes, now_ns)
+                changes.folders.append((path, agent.id, str(home), folder.mtime_ns, signature))
+        for path in known:
+            changes.left.append((path, agent.id, str(home)))
+            names = connection.execute("SELECT name FROM logs WHERE folder = ? AND agent = ?", (path, agent.id))
+            changes.gone.extend((agent.id, path, name) for (name,) in names)
     changes.tasks.sort(key=lambda task: (task.mtime_ns, task.path))
     return changes
+
+
+def seems_unchanged(connection: sqlite3.Connection) -> bool:
+    """Take a glance: say whether no folder and none of the newest logs changed since. An older log may have grown."""
+    for agent, home, logs in rows():
+        if logs is None:
+            continue
+        values = (agent.id, str(home))
+        folders = connection.execute(
+            "SELECT path, mtime_ns, signature FROM folders WHERE agent = ? AND home = ?", values
+        )
+        known = {path: (mtime_ns, signature) for path, mtime_ns, signature in folders}
+        if not logs.whole:
+            if known.get("*", (0, ""))[1] != _watched(list_files(home, logs)):
+                return False
+        elif not known or any(_time_of(path) != mtime_ns for path, (mtime_ns, _) in known.items()):
+            return False
+    newest = connection.execute(
+        "SELECT folder, name, size, mtime_ns FROM logs ORDER BY mtime_ns DESC LIMIT ?", (_NEWEST,)
+    )
+    return all(_stamp_of(f"{folder}/{name}") == (size, mtime_ns) for folder, name, size, mtime_ns in newest)
+
+
+def _time_of(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns  # noqa: PTH116
+    except OSError:
+        return 0
+
+
+def _stamp_of(path: str) -> tuple[int, int]:
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return 0, 0
+    return status.st_size, status.st_mtime_ns
 
 
 def _folders(connection: sqlite3.Connection, agent: str, home: str) -> dict[str, str]:
@@ -94,46 +128,43 @@ def _folders(connection: sqlite3.Connection, agent: str, home: str) -> dict[str,
     return dict(connection.execute(sql, (agent, home)).fetchall())
 
 
-def _rows(connection: sqlite3.Connection, sql: str, *values: object) -> list[tuple[str, ...]]:
-    return connection.execute(sql, values).fetchall()
-
-
-def _signature(stamps: list[Stamp], mtime_ns: int) -> str:
+def _signature(folder: Folder) -> str:
     # Not one of hashlib's: loading that takes as long as all of this.
-    text = "\n".join([f"{path}\t{size}\t{mtime}" for path, size, mtime in sorted(stamps)])
-    newest = max((stamp.mtime_ns for stamp in stamps), default=0)
-    weight = sum(stamp.size for stamp in stamps)
-    return f"{mtime_ns} {len(stamps)} {weight} {newest} {crc32(text.encode('utf-8', 'surrogateescape')):08x}"
+    files = sorted(folder.files)
+    text = "\n".join([f"{name}\t{size}\t{mtime}" for name, size, mtime in files])
+    weight = sum([size for _, size, _ in files])
+    return f"{folder.mtime_ns} {len(files)} {weight} {crc32(text.encode('utf-8', 'surrogateescape')):08x}"
 
 
 def _compare(
     connection: sqlite3.Connection,
     agent: str,
     home: Path,
-    folder: str,
-    stamps: list[Stamp],
+    path: str,
+    folder: Folder,
     changes: Changes,
     now_ns: int,
 ) -> None:
     sql = "SELECT name, size, mtime_ns FROM logs WHERE folder = ? AND agent = ?"
-    known = {name: (size, mtime) for name, size, mtime in connection.execute(sql, (folder, agent))}
-    for stamp in stamps:
-        before = known.pop(stamp.path[len(folder) + 1 :], None)
-        if before == (stamp.size, stamp.mtime_ns):
+    known = {name: (size, mtime) for name, size, mtime in connection.execute(sql, (path, agent))}
+    for name, size, mtime_ns in folder.files:
+        before = known.pop(name, None)
+        if before == (size, mtime_ns):
             continue
-        if before is not None and _only_grew(connection, agent, stamp, before[0], now_ns):
-            changes.grown.append(Grown(agent, stamp.path, stamp.size, stamp.mtime_ns))
+        now = Task(agent, str(home), f"{path}/{name}", size, mtime_ns)
+        if before is not None and _only_grew(connection, now, before[0], now_ns):
+            changes.grown.append(Grown(agent, now.path, size, mtime_ns))
         else:
-            changes.tasks.append(Task(agent, str(home), stamp.path, stamp.size, stamp.mtime_ns))
-    changes.gone.extend((agent, folder, name) for name in known)
+            changes.tasks.append(now)
+    changes.gone.extend((agent, path, name) for name in known)
 
 
-def _only_grew(connection: sqlite3.Connection, agent: str, stamp: Stamp, before: int, now_ns: int) -> bool:
+def _only_grew(connection: sqlite3.Connection, stamp: Task, before: int, now_ns: int) -> bool:
     """Say whether a large log that is being written just now grew by a little, its beginning being what was read."""
     if not LARGE <= before < stamp.size < before + before // 8 or now_ns - stamp.mtime_ns > RESTING_MS * 1_000_000:
         return False
     sql = "SELECT prefix FROM sessions WHERE agent = ? AND path = ? AND inner = ''"
-    row = connection.execute(sql, (agent, stamp.path)).fetchone()
+    row = connection.execute(sql, (stamp.agent, stamp.path)).fetchone()
     return row is not None and bool(row[0]) and row[0] == prefix_of(stamp.path, before)
 
 
@@ -153,13 +184,23 @@ def prefix_of(path: str, size: int) -> str:
 
 
 def _watch(
-    connection: sqlite3.Connection, agent: Agent, home: Path, listing: Listing, known: str | None, changes: Changes
+    connection: sqlite3.Connection,
+    agent: Agent,
+    home: Path,
+    listing: dict[str, Folder],
+    known: str | None,
+    changes: Changes,
 ) -> None:
     """Ask the agent's reader for its sessions when anything in its folders changed."""
-    signature = _signature(listing.files, 0)
+    signature = _watched(listing)
     if signature != known:
         _ask(connection, agent, home, changes)
         changes.folders.append(("*", agent.id, str(home), 0, signature))
+
+
+def _watched(listing: dict[str, Folder]) -> str:
+    # The time of a folder does not count: a database has files made and removed beside it all the time.
+    return " ".join(_signature(folder._replace(mtime_ns=0)) for _, folder in sorted(listing.items()))
 
 
 def _ask(connection: sqlite3.Connection, agent: Agent, home: Path, changes: Changes) -> None:

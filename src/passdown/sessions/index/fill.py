@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from passdown.errors import ConflictError, PassdownError
 from passdown.io.files import lock
 from passdown.sessions.index.changes import SETTLED_NS, Changes, Task, find_changes
+from passdown.sessions.index.check import note_check
 from passdown.sessions.index.schema import PART_BITS, anew, index_path, is_broken, writing
 
 if TYPE_CHECKING:
@@ -47,7 +48,9 @@ def refresh(*, path: Path | None = None, progress: Progress | None = None, proce
     processes = processes or _processors()
     try:
         with lock(path.with_suffix(".lock")):
-            return _refresh(path, progress, processes)
+            done = _refresh(path, progress, processes)
+            note_check(path)
+            return done
     except ConflictError:
         note = "another passdown is bringing the index of sessions up to date; the newest may be missing here"
         return Refreshed(behind=True, notes=(note,))
@@ -88,7 +91,6 @@ class _Writer:
         began = time.time_ns()
         changes = find_changes(self._database, now_ns=began)
         if not any(changes):
-            self._note_time(began)
             return Refreshed()
         self._begin()
         self._clear_leftovers()
@@ -103,7 +105,6 @@ class _Writer:
         self._settle(changes, began)
         self._database.execute("COMMIT")
         self._tidy()
-        self._note_time(began)
         notes = (f"{troubled} sessions could not be read",) if troubled else ()
         return Refreshed(len(changes.tasks), len(changes.gone), troubled, notes=notes)
 
@@ -113,9 +114,6 @@ class _Writer:
             "SELECT max(coalesce((SELECT max(id) FROM sessions), 0), coalesce((SELECT max(session) FROM parts), 0))"
         )
         self._session = max(self._session, self._database.execute(newest).fetchone()[0])
-
-    def _note_time(self, began: int) -> None:
-        self._database.execute("INSERT OR REPLACE INTO facts VALUES('checked_ns', ?)", (began,))
 
     def _read(self, tasks: list[Task], began: int) -> int:
         from passdown.sessions.index.workers import read_all

@@ -35,7 +35,8 @@ def _has_index() -> bool:
 
 
 def _by_index(agent: Agent, home: Path, logs: Logs) -> Iterator[SessionRef]:
-    files = list_files(home, logs).files
+    listing = list_files(home, logs)
+    files = [(f"{path}/{name}", size, time) for path, folder in listing.items() for name, size, time in folder.files]
     stamps: dict[str, tuple[int, int]] = {}
     refs: dict[str, SessionRef] = {}
     if len(files) > _FEW:

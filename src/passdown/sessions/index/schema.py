@@ -32,6 +32,7 @@ CREATE TABLE folders(
 CREATE TABLE logs(
   folder TEXT, name TEXT, agent TEXT, size INTEGER, mtime_ns INTEGER, PRIMARY KEY(folder, name, agent)
 ) WITHOUT ROWID;
+CREATE INDEX logs_time ON logs(mtime_ns);
 CREATE TABLE sessions(
   id INTEGER PRIMARY KEY, agent TEXT, path TEXT, inner TEXT, home TEXT, session_id TEXT, bytes INTEGER, prefix TEXT,
   started_at INTEGER, modified_at INTEGER, ended_at INTEGER, cwd TEXT, branch TEXT, ref_branch TEXT, branches TEXT,
@@ -129,7 +130,9 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    # Path.as_uri loads a module for what three characters need.
+    name = str(path.absolute()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    uri = f"file:{name}?mode={mode}"
     connection = sqlite3.connect(uri, uri=True, timeout=5.0, isolation_level=None)
     try:
         connection.execute("PRAGMA trusted_schema = OFF")

@@ -21,22 +21,18 @@ class Logs(NamedTuple):
     """Patterns below the agent's folder; in a part, `*` stands for anything, `**` for any folders, `|` for or.
 
     `whole`: each file is one session, and the agent's `refer` knows it. Else its `find` is asked when anything changed.
-    `but` begins the names that are no sessions. `once`: of files of one name in several folders the first counts.
-    With one of the variables `moved` set the patterns do not hold.
+    `but` begins the names that are no sessions. With one of the variables `moved` set the patterns do not hold.
     """
 
     patterns: tuple[str, ...]
     whole: bool = True
     but: str = ""
-    once: bool = False
     moved: tuple[str, ...] = ()
 
 
 LOGS: Mapping[str, Logs] = MappingProxyType({
     "claude_code": Logs(("projects/*/*.jsonl",), but="agent-"),
-    "codex": Logs(
-        tuple(f"{top}/**/rollout-*.jsonl|rollout-*.jsonl.zst" for top in ("sessions", "archived_sessions")), once=True
-    ),
+    "codex": Logs(tuple(f"{top}/**/rollout-*.jsonl|rollout-*.jsonl.zst" for top in ("sessions", "archived_sessions"))),
     "pi": Logs(("sessions/*.jsonl", "sessions/*/*.jsonl")),
     "gemini": Logs(("tmp/*/chats/session-*.jsonl|session-*.json", "tmp/*/chats/*/*.jsonl")),
     "qwen": Logs(("projects/*/chats/*.jsonl", "tmp/*/chats/*.jsonl"), moved=("QWEN_RUNTIME_DIR",)),
@@ -55,16 +51,16 @@ LOGS: Mapping[str, Logs] = MappingProxyType({
 class Stamp(NamedTuple):
     """A file as it is now."""
 
-    path: str
+    name: str
     size: int
     mtime_ns: int
 
 
-class Listing(NamedTuple):
-    """The files that the patterns name, and the time of every folder that was looked into."""
+class Folder(NamedTuple):
+    """A folder that was looked into: its time, and the files in it that the patterns name."""
 
+    mtime_ns: int
     files: list[Stamp]
-    folders: dict[str, int]
 
 
 def patterns_of(agent: Agent) -> Logs | None:
@@ -84,79 +80,98 @@ def rows() -> Iterator[tuple[Agent, Path, Logs | None]]:
             continue
 
 
-def list_files(home: Path, logs: Logs) -> Listing:
-    """Return the files that an agent's patterns name. No link is followed where a pattern leaves the name open.
+def list_files(home: Path, logs: Logs) -> dict[str, Folder]:
+    """Return the folders and files that an agent's patterns name; no link is followed where they leave the name open.
 
     Of a log that lies there plain and compressed, or as a log and as the document it was before, the first counts.
     """
-    listing = Listing([], {})
+    found: dict[str, Folder] = {}
     for pattern in logs.patterns:
         *parts, last = pattern.split("/")
         if not last:
             last = parts.pop() + "/"
-        _descend(str(home), parts, _Names(last, logs.but), listing)
-    names = {os.path.basename(stamp.path) for stamp in listing.files}  # noqa: PTH119 - a Path for each costs too much
-    kept: dict[str, Stamp] = {}
-    for stamp in listing.files:
-        name = os.path.basename(stamp.path)  # noqa: PTH119
-        if name.endswith(".zst"):
-            if name[:-4] not in names:
-                kept.setdefault(name, stamp)
-        elif not (name.endswith(".json") and stamp.path + "l" in kept):
-            kept.setdefault(name if logs.once else stamp.path, stamp)
-    return Listing(list(kept.values()), listing.folders)
+        _descend(str(home), parts, _Names(last, logs.but), found)
+    if any(".zst" in pattern or ".json|" in f"{pattern}|" for pattern in logs.patterns):
+        _leave_out_copies(found)
+    return found
+
+
+def _leave_out_copies(found: dict[str, Folder]) -> None:
+    everywhere = {stamp.name for folder in found.values() for stamp in folder.files}
+    seen: set[str] = set()
+    for folder in found.values():
+        here = {stamp.name for stamp in folder.files}
+        kept = []
+        for stamp in folder.files:
+            packed = stamp.name.endswith(".zst")
+            if packed and (stamp.name in seen or stamp.name[:-4] in everywhere):
+                continue
+            if stamp.name.startswith("rollout-") and stamp.name in seen:
+                continue
+            if stamp.name.endswith(".json") and stamp.name + "l" in here:
+                continue
+            seen.add(stamp.name)
+            kept.append(stamp)
+        folder.files[:] = kept
 
 
 class _Names:
     """Tells which names a pattern's last part means."""
 
     def __init__(self, pattern: str, but: str) -> None:
-        self.folder = pattern.endswith("/")
+        self.kind = stat.S_IFDIR if pattern.endswith("/") else stat.S_IFREG
         self.but = but
-        self.alternatives = [
-            (head, tail, len(head) + len(tail) if star else 0)
-            for head, star, tail in (part.rstrip("/").partition("*") for part in pattern.split("|"))
-        ]
+        self.alternatives = [part.rstrip("/").partition("*") for part in pattern.split("|")]
 
     def match(self, name: str) -> bool:
         """Say whether the name is meant."""
         if self.but and name.startswith(self.but):
             return False
-        return any(
-            (name.startswith(head) and name.endswith(tail) and len(name) >= least)
-            if least or not head
-            else name == head
-            for head, tail, least in self.alternatives
-        )
+        for head, star, tail in self.alternatives:
+            if name == head if not star else name.endswith(tail) and name.startswith(head):
+                return True
+        return False
 
 
-def _descend(folder: str, parts: list[str], names: _Names, listing: Listing, depth: int = _DEEPEST) -> None:
+def _descend(folder: str, parts: list[str], names: _Names, found: dict[str, Folder], depth: int = _DEEPEST) -> None:
     while parts and "*" not in parts[0]:
         folder, parts = f"{folder}/{parts[0]}", parts[1:]
     try:
-        listing.folders[folder] = os.stat(folder).st_mtime_ns  # noqa: PTH116
+        mtime_ns = os.stat(folder).st_mtime_ns  # noqa: PTH116 - a Path for each costs too much
         with os.scandir(folder) as entries:
-            found = list(entries)
+            listed = list(entries)
     except OSError:
         return
-    for entry in found:
+    files = found.setdefault(folder, Folder(mtime_ns, [])).files
+    if not parts or parts == ["**"]:
+        files += _stamps(listed, names)
+    if not parts:
+        return
+    for entry in listed:
+        if not _is_folder(entry):
+            continue
+        if parts[0] != "**":
+            _descend(entry.path, parts[1:], names, found)
+        elif depth:
+            _descend(entry.path, parts, names, found, depth - 1)
+
+
+def _stamps(listed: list[os.DirEntry[str]], names: _Names) -> Iterator[Stamp]:
+    match, kind, new = names.match, names.kind, tuple.__new__
+    for entry in listed:
+        name = entry.name
+        if not match(name):
+            continue
         try:
-            if not parts:
-                _take(entry, names, listing)
-            elif entry.is_dir(follow_symlinks=False):
-                if parts[0] != "**":
-                    _descend(entry.path, parts[1:], names, listing)
-                elif depth:
-                    _descend(entry.path, parts, names, listing, depth - 1)
-            elif parts == ["**"]:
-                _take(entry, names, listing)
+            status = entry.stat(follow_symlinks=False)
         except OSError:
             continue
+        if stat.S_IFMT(status.st_mode) == kind:
+            yield new(Stamp, (name, status.st_size, status.st_mtime_ns))
 
 
-def _take(entry: os.DirEntry[str], names: _Names, listing: Listing) -> None:
-    if not names.match(entry.name):
-        return
-    status = entry.stat(follow_symlinks=False)
-    if stat.S_ISDIR(status.st_mode) if names.folder else stat.S_ISREG(status.st_mode):
-        listing.files.append(Stamp(entry.path, status.st_size, status.st_mtime_ns))
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
