@@ -138,7 +138,8 @@ def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
     lines = json.loads(kept.read_bytes())["lines"] if before else hook_log(stage)
     wrong += judge_log(agent, fault, told, lines)
     undo(stage, agent, fault)
-    return wrong + stage.briefed(endings.SUCCESSOR, endings.SAID)
+    wanted = {what: text for what, text in endings.SAID.items() if fault not in GONE or what != "the failed run"}
+    return wrong + stage.briefed(endings.SUCCESSOR, wanted)  # where it is gone, what took it away came after the tests
 
 
 def judge_log(agent: str, fault: str, told: str, lines: list[dict[str, Any]]) -> list[str]:

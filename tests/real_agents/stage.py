@@ -245,7 +245,8 @@ def _scene(name: str, inner: list[str], keep: Path | None) -> bool:
         told, good = "took longer than a quarter of an hour", False
     print(f"{name}: {told} ({time.monotonic() - started:.0f} s)", flush=True)
     if keep:
-        shutil.copytree(place, keep / name, dirs_exist_ok=True, symlinks=True, ignore_dangling_symlinks=True)
+        shutil.rmtree(keep / name, ignore_errors=True)
+        shutil.copytree(place, keep / name, symlinks=True)
     for _ in range(50):  # without a namespace, a drain that nobody waited for still writes
         shutil.rmtree(place, ignore_errors=True)
         if not place.exists():
