@@ -89,8 +89,8 @@ def _statements(source: Source, hit: Hit, names: tuple[str, ...]) -> Iterator[tu
                 continue
             rest_end = code.find("\n", end)
             rest = code[end : rest_end if rest_end >= 0 else len(code)].strip()
-            needs = source.language.name == "rust"
-            if rest == ";" or (not rest and not needs) or code[end - 1 : end] == ";":
+            closed = code[end - 1 : end] == ";" or source.language.name != "rust"
+            if rest == ";" or (not rest and closed):
                 yield hit.line, source.lexed.line_at(max(begin, end - 1))
 
 

@@ -37,9 +37,9 @@ def tests_findings(situation: Situation) -> Iterator[Finding]:
 def _colour(situation: Situation) -> Iterator[Finding]:
     tests = situation.evidence.tests
     command = tests.decided_by or (tests.commands[0] if tests.commands else "")
-    if tests.state == "red":
+    if tests.state == "red" and not (not tests.failing and _none_ran(situation)):
         yield _red(situation, command)
-    elif tests.state == "error":
+    elif tests.state == "red" or tests.state == "error":
         yield _error(situation, command)
     elif tests.state == "stale":
         yield _stale(situation, command)
