@@ -221,3 +221,54 @@ def test_r30_another_model_is_for_a_sessions_boundary(
     assert codes == (["model.switched"] if warned else [])
     if warned:
         assert "118,500 of them in no cache" in report["findings"][0]["detail"]
+
+
+def nested(ask: Run, tmp_path: Path, isolated_home: Path, log: Any, command: str) -> dict[str, Any]:
+    """A session that runs a command for a while; the other agent's session goes on at the same time."""
+    calls = [Call(50_000, 40_000, tool=command), Call(51_000, 50_000)]
+    _, report = ask("usage", "--session", str(log(tmp_path / "own.jsonl", calls)))
+    return report
+
+
+FOREIGN = "0199c0de-7e57-7000-8000-00000000beef"
+
+
+def test_r29_a_foreign_session_resumed_through_a_shell_is_warned_of_with_its_share(
+    ask: Run, tmp_path: Path, isolated_home: Path
+) -> None:
+    other = isolated_home / ".claude/projects/-nowhere-project" / f"{FOREIGN}.jsonl"
+    claude_log(other, [Call(999_000, 0), Call(1_000_000, 900_000)])
+    other.write_text(other.read_text().replace(SESSION, FOREIGN).replace("2026-10-01T00:", "2026-10-01T11:"))
+    report = nested(ask, tmp_path, isolated_home, codex_log, f"claude --resume {FOREIGN} -p 'go on'")
+    (finding,) = report["findings"]
+    assert (finding["code"], finding["severity"]) == ("agent.nested", "warn")
+    assert "resumed another session with claude" in finding["detail"]
+    assert "passdown wrap" in finding["fix"] and "passdown take" in finding["fix"]
+    own, others = 101_000 + 20, 1_999_000 + 20
+    assert report["nested"]["sessions"] == [FOREIGN]
+    assert report["nested"]["share"] == round(others / (own + others), 4)
+    assert report["totals"]["all_input"] == 101_000
+
+
+@pytest.mark.parametrize(
+    ("log", "command"),
+    [(claude_log, f"claude --resume {SESSION}"), (codex_log, f"codex resume {SESSION}"), (claude_log, "./claude --resume x"),
+     (claude_log, "pytest tests/claude"), (claude_log, "cat claude"), (codex_log, "claude --version")],
+)  # fmt: skip
+def test_r29_an_own_resume_after_a_crash_and_a_file_called_claude_are_none(
+    log: Any, command: str, ask: Run, tmp_path: Path, isolated_home: Path
+) -> None:
+    report = nested(ask, tmp_path, isolated_home, log, command)
+    assert report["findings"] == []
+    assert "nested" not in report
+
+
+def test_r29_an_agent_whose_session_is_not_here_is_named_without_a_number(
+    ask: Run, tmp_path: Path, isolated_home: Path, passdown: Any
+) -> None:
+    report = nested(ask, tmp_path, isolated_home, claude_log, "codex exec 'the same work again'")
+    assert [one["kind"] for one in report["nested"]["started"]] == ["launch"]
+    assert (report["nested"]["share"], report["nested"]["totals"]) == (None, None)
+    shown = passdown("usage", "--session", str(tmp_path / "own.jsonl"), folder=tmp_path)
+    assert b"their sessions not found here" in shown.stdout
+    assert b"agent.nested" in shown.stderr

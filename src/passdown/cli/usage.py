@@ -125,6 +125,8 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
     if sub["calls"]:
         share = (sub["all_input"] + sub["output"]) / max(1, sums["all_input"] + sums["output"])
         yield f"subagents {sub['calls']} calls, {tokens(sub['all_input'])} input: {percent(share)} of all tokens"
+    if "nested" in told:
+        yield _nested(told["nested"])
     if told["unmeasured_calls"]:
         yield f"{told['unmeasured_calls']} calls more have no input in their log: they are not in these sums"
     if told["copied_calls"]:
@@ -133,6 +135,17 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
         yield f"compacted {told['compactions']} time{'' if told['compactions'] == 1 else 's'}"
     if "growth" in told:
         yield from _growth(told)
+
+
+def _nested(nested: dict[str, Any]) -> str:
+    times, totals = len(nested["started"]), nested["totals"]
+    often = f"agents started by the agent: {times}"
+    if totals is None:
+        return f"{often}, their sessions not found here: what they cost is not in these sums"
+    return (
+        f"{often}, {len(nested['sessions'])} of their sessions found: {tokens(totals['all_input'])} input in "
+        f"{totals['calls']} calls, {percent(nested['share'])} of all tokens"
+    )
 
 
 def _growth(told: dict[str, Any]) -> Iterator[str]:

@@ -10,7 +10,9 @@ from msgspec import Struct
 
 from passdown.config import Budget, load_config
 from passdown.errors import FormatError, NoEvidenceError, PassdownError
+from passdown.evidence.nested import Nested, NestedReader, nested_findings
 from passdown.handoff.named import only_head
+from passdown.handoff.nested import NestedCost, nested_cost
 from passdown.handoff.place import branch_on_shelf, find_root
 from passdown.handoff.session_list import moment
 from passdown.handoff.sessions import find_session
@@ -18,7 +20,7 @@ from passdown.handoff.shelves import store_of
 from passdown.io.files import read_bounded
 from passdown.model.finding import Finding
 from passdown.model.moment import to_milliseconds
-from passdown.model.session import SessionRef
+from passdown.model.session import AnyEvent, SessionRef
 from passdown.packet.encode import READ_LIMIT, decode_packet
 from passdown.redact.neutralise import one_line
 from passdown.repository.locate import locate
@@ -72,6 +74,7 @@ class Usage(Struct, frozen=True, kw_only=True):
     compactions: int = 0
     calls: tuple[Priced, ...] = ()
     rows: dict[str, Totals] = {}
+    nested: NestedCost = NestedCost()
     one: OneSession | None = None
     findings: tuple[Finding, ...] = ()
 
@@ -150,13 +153,15 @@ class _Reading:
         self.calls: list[Priced] = []
         self.findings: list[Finding] = []
         self.seen: set[int] = set()
+        self.nested: list[Nested] = []
         self.tool_calls = self.copied = 0
         self.first: OneSession | None = None
 
     def read(self, ref: SessionRef) -> None:
         """Count one session; one that cannot be read, or contradicts itself, is told of and left out."""
         try:
-            account = read_account(read_ref(ref))
+            nested = NestedReader()
+            account = read_account(_seen_by(nested, read_ref(ref)))
             check_convention(account)
         except FormatError as error:
             if self.strict:
@@ -166,7 +171,7 @@ class _Reading:
         except (PassdownError, OSError) as error:
             self._left_out(ref, "session.unreadable", getattr(error, "what", None) or str(error))
             return
-        own = [priced for priced in owned(account) if self._within(priced) and self._is_new(priced)]
+        own = [priced for priced in owned(account) if self._within(priced.call.at) and self._is_new(priced)]
         whole = len(own) == len(account.calls)
         self.copied += account.copied + (0 if self.since or self.until else len(account.calls) - len(own))
         self.calls += own
@@ -174,6 +179,9 @@ class _Reading:
         self.tool_calls += account.tool_calls if whole else sum(len(priced.call.steps) for priced in own)
         switches = tuple(find_switches(account, self.packets, self.bands))
         self.findings += switch_findings(switches, one_line(account.session_id, 80))
+        of_period = [one for one in nested.found if self._within(one.at)]
+        self.nested += of_period
+        self.findings += nested_findings(of_period, one_line(account.session_id, 80))
         if self.strict and self.first is None:
             self.first = OneSession(account=account, growth=growth_of(account), switches=switches)
 
@@ -181,8 +189,7 @@ class _Reading:
         where = one_line(ref.session_id or ref.path, 80)
         self.findings.append(Finding(code=code, severity="warn", detail=one_line(why, 300), where=where))
 
-    def _within(self, priced: Priced) -> bool:
-        at = priced.call.at
+    def _within(self, at: int | None) -> bool:
         if at is None:
             return self.since is None and self.until is None
         return (self.since is None or at >= self.since) and (self.until is None or at < self.until)
@@ -199,14 +206,23 @@ class _Reading:
     def usage(self, scope: str, by: By | None) -> Usage:
         """Return the sums."""
         calls = self.calls
+        totals = sum_up(priced.call for priced in calls)
         compacted = [one for account in self.accounts for one in account.compactions if not one.micro]
         return Usage(
-            scope=scope, sessions=len(self.accounts), totals=sum_up(priced.call for priced in calls),
+            scope=scope, sessions=len(self.accounts), totals=totals,
+            nested=nested_cost(self.nested, {account.session_id for account in self.accounts}, totals),
             subagents=sum_up(priced.call for priced in calls if priced.subagent), tool_calls=self.tool_calls,
             copied=self.copied, unmeasured=sum(not priced.call.prompt for priced in calls),
             compactions=len(compacted), calls=tuple(calls), rows=grouped(calls, by) if by is not None else {},
             one=self.first, findings=tuple(self.findings),
         )  # fmt: skip
+
+
+def _seen_by(reader: NestedReader, events: Iterable[AnyEvent]) -> Iterator[AnyEvent]:
+    """Yield the events, each seen by the reader, too: a log is read once."""
+    for event in events:
+        reader.add(event)
+        yield event
 
 
 def rows_of(usage: Usage) -> Iterator[tuple[str, dict[str, Any]]]:

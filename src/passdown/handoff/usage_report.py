@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from passdown.handoff.nested import NestedCost
 from passdown.handoff.usage import OneSession, Usage, rows_of, sums
 from passdown.redact.neutralise import one_line
 from passdown.redact.scan import Redactor
@@ -25,9 +26,25 @@ def report(usage: Usage) -> dict[str, Any]:
     }  # fmt: skip
     if usage.rows:
         found["rows"] = [{"key": key, **values} for key, values in rows_of(usage)]
+    if usage.nested.found:
+        found["nested"] = _nested(usage.nested)
     if usage.one is not None:
         found |= _session(usage.one)
     return found
+
+
+def _nested(nested: NestedCost) -> dict[str, Any]:
+    redactor = Redactor(os.environ)
+    return {
+        "share": None if nested.share is None else round(nested.share, 4),
+        "totals": sums(nested.totals) if nested.sessions else None,
+        "sessions": [one_line(name, 80) for name in nested.sessions],
+        "started": [
+            {"kind": one.kind, "agent": one.agent, "session_id": one.session_id, "at": one.at,
+             "command": _shown(one.command, redactor)}
+            for one in nested.found
+        ],
+    }  # fmt: skip
 
 
 def _session(one: OneSession) -> dict[str, Any]:
