@@ -106,9 +106,9 @@ class Memory:
         return text if _PLAIN.union(" %,").issuperset(text) else ""
 
     def compactions(self) -> int:
-        """Return how often the session was compacted: agents tell of it before, after, or at the new start."""
+        """Return how often the session was compacted: as told before, after, at the new start, or logged."""
         most = 0
-        for what in ("compact", "compacted", "again"):
+        for what in ("compact", "compacted", "again", "logged"):
             try:
                 most = max(most, posix.stat(f"{self.folder}/{what}").st_size)
             except OSError:
