@@ -231,3 +231,18 @@ def test_secrets_are_masked(talk: Any, repository: Any) -> None:
     found = server.call("note", {"kind": "clue", "text": f"the token is {token}"})
     assert not found["isError"] and "masked" in found["content"][0]["text"]
     assert token not in json.dumps(found) and token.encode() not in (repository.root / "clues.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("tool", ["mcp__passdown__wrap", "mcp__passdown.wrap", "passdown-wrap", "passdown_wrap"])
+def test_calls_of_our_own_tools_are_no_evidence(repository: Any, claude_session: Any, passdown: Any, tool: str) -> None:
+    session = claude_session(repository.root)
+    session.human("Limit the requests of each tenant.")
+    session.edits("limits.py")
+    repository.write("limits.py", "burst = 11\n")
+    session.says(f"The bucket is in.\n\nNext step: {STEP}")
+    session.runs("git status --short", " M limits.py")
+    session.says("Next step: Wrap up this session with the tool")
+    session.calls(tool, {"interim": True}, "packet 0123 (interim)")
+    session.says("Next step: Read outputs/handoff/x/handoff.md in the next session")
+    done = passdown("wrap", "--dry-run", "--json", folder=repository.root)
+    assert STEP in json.loads(done.stdout)["next_action"]["text"], done.stderr

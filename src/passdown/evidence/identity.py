@@ -24,6 +24,7 @@ MAX_REPEATED = 400
 
 _SETUP = lazy_pattern(r"^(?:export\s|set\s+[-+]|source\s|\.\s|unset\s|[A-Za-z_]\w*=\S*$|nvm use\b|pushd\s|shopt\s)")
 _CD = lazy_pattern(r"^(?:cd|pushd)\s+(?:--\s+)?(.+)$", re.DOTALL)
+_TOOL = lazy_pattern(r"(?:mcp__?)?passdown(?:__|[._-])(?:take|status|note|check|wrap)")
 _TRIVIAL = lazy_pattern(r"^(?:true|:|exit\b.*|echo\b.*|printf\b.*)$", re.DOTALL)
 
 
@@ -135,6 +136,11 @@ def _words(main: list[Part], bare: str) -> list[str] | None:
 def is_own(command: str, places: Places) -> bool:
     """Say whether a command runs passdown itself: its records are never evidence."""
     return "passdown" in command and identify(command, "", places).own
+
+
+def is_own_tool(name: str) -> bool:
+    """Say whether a tool is one of passdown's MCP server, under any of the names that agents give such tools."""
+    return "passdown" in name and _TOOL.fullmatch(name) is not None
 
 
 def _is_own(words: tuple[str, ...]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from passdown.evidence.identity import is_own
+from passdown.evidence.identity import is_own, is_own_tool
 from passdown.evidence.output import one_line
 from passdown.evidence.runs import Finished, SessionRuns
 from passdown.evidence.stages import LATEST, Stages
@@ -120,7 +120,8 @@ class Reading:
 
     def _call(self, event: ToolCall) -> None:
         self.just_refused = False
-        own = event.action == "run" and is_own(event.command, self.all.places)
+        run = event.action == "run"
+        own = is_own(event.command, self.all.places) if run else is_own_tool(event.tool)
         if not event.agent_id:
             self.all.words.acted(own=own)
         if own:
