@@ -276,11 +276,11 @@ class StandIns:
     """Programs with the names of agents on a search path of their own: each writes down how it was started."""
 
     SCRIPT = """#!/bin/sh
-    here={here}
+    here='{here}'
     for word in "$@"; do printf '%s\\0' "$word"; done >"$here/words"
     env -0 >"$here/variables"
     pwd >"$here/folder"
-    cat >"$here/stdin"
+    if [ -t 0 ]; then echo >"$here/stdin"; else cat >"$here/stdin"; fi
     {then}
     """
 
