@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,10 @@ exit $code
 """Its block holds the log's first line: there is room to write on in the log, and for no other file."""
 
 GIT = """#!/bin/sh
-if tr '\\0' ' ' <"/proc/$PPID/cmdline" | grep -q passdown; then sleep 30; exit 1; fi
+asking=$(tr '\\0' ' ' <"/proc/$PPID/cmdline")
+case $asking in *passdown/hooks/* | *passdown.hooks.* | *"-m passdown "*)
+  echo "$asking" >>"$0.asked"; sleep 10; exit 1 ;;
+esac
 exec /usr/bin/git "$@"
 """
 """A git that hangs when it is passdown that asks; the agents ask it things, too."""
@@ -157,6 +161,7 @@ def judge_log(agent: str, fault: str, told: str, lines: list[dict[str, Any]]) ->
 def undo(stage: Stage, agent: str, fault: str) -> None:
     """Take the fault away."""
     if fault == "git-hangs":
+        wait_for_drain(stage.place / "bin/git.asked")
         (stage.place / "bin/git").unlink()
     if fault == "git-gone":
         (stage.place / "git-elsewhere").rename(stage.root / ".git")
@@ -164,6 +169,15 @@ def undo(stage: Stage, agent: str, fault: str) -> None:
         (stage.place / "project-elsewhere").rename(stage.root)
     if fault == "no-spool":
         (stage.home / ".local/state/passdown/spool").unlink()
+
+
+def wait_for_drain(asked: Path) -> None:
+    """Wait until the drain, too, waits for git."""
+    end = time.monotonic() + 60
+    while "passdown.hooks.drain" not in asked.read_text():
+        if time.monotonic() > end:
+            sys.exit("the drain never asked git")
+        time.sleep(0.1)
 
 
 def hook_log(stage: Stage) -> list[dict[str, Any]]:
