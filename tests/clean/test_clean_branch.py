@@ -115,6 +115,12 @@ def stray(repo: Any) -> None:
     repo.git("switch", "-q", "main")
 
 
+@pytest.mark.situation("branch.stray", "block", base="HEAD")
+def stray_that_can_be_pushed(repo: Any) -> None:
+    remote(repo)
+    stray(repo)
+
+
 @pytest.mark.situation("branch.merged", "warn", base="HEAD")
 def merged(repo: Any) -> None:
     repo.git("branch", "spike")
@@ -213,6 +219,16 @@ def test_situation(situation: Any, settle: Any) -> None:
     settle(situation)
 
 
+def test_a_stray_branch_that_the_packet_lists_does_not_block(repository: Any, judge: Any, mend: Any) -> None:
+    base = repository.git("rev-parse", "HEAD")
+    stray(repository)
+    mend(repository.root, "passdown note risk 'the branches spike-2 and a/spike are kept'")
+    assert "branch.stray" in judge(repository.root, base=base).blocking
+    mend(repository.root, "passdown note risk 'Branch spike: kept for the clock fix.'")
+    assert "branch.stray" not in judge(repository.root, base=base).blocking
+    assert "branch.stray" in judge(repository.root, base=base, portable=True).blocking, "another device lacks it"
+
+
 QUIET = {
     "amended": ("commit -q --amend -m again",),
     "rebased": ("rebase -q --root --exec true",),
@@ -271,21 +287,22 @@ def test_a_shallow_clone_is_unknown(repository: Any, judge: Any) -> None:
     assert "branch.history_unknown" in {f.code for f in state.checks[0].findings}
 
 
-def packet_elsewhere(repo: Any, passdown: Any) -> None:
+def packet_elsewhere(repo: Any, passdown: Any, *options: str) -> None:
     """A packet of the topic was written on a branch that has a commit of its own; then HEAD went back."""
     repo.write("agent_state.json", '{"active_task_id": "T-1"}')
     repo.commit("state")
     repo.git("switch", "-qc", "feat/limit")
     commit(repo, "src/a.py")
-    done = passdown("wrap", "--next", "Limit the export in src/a.py", folder=repo.root)
+    done = passdown("wrap", *options, "--next", "Limit the export in src/a.py", folder=repo.root)
     assert done.returncode == 0, done.stderr
     repo.git("switch", "-q", "main")
 
 
+@pytest.mark.parametrize("options", [(), ("--local",)], ids=["project", "local"])
 def test_the_branch_of_the_topics_packet(
-    repository: Any, passdown: Any, judge: Any, printed: Any, mend: Any
+    options: tuple[str, ...], repository: Any, passdown: Any, judge: Any, printed: Any, mend: Any
 ) -> None:  # fmt: skip
-    packet_elsewhere(repository, passdown)
+    packet_elsewhere(repository, passdown, *options)
     state = judge(repository.root)
     assert "branch.unexpected" in state.blocking
     assert printed(state, "branch.unexpected") == ["git switch -q feat/limit"]

@@ -204,3 +204,26 @@ def code_in_a_block_comment(repo: Any) -> None:
 
 def test_situation(situation: Any, settle: Any) -> None:
     settle(situation)
+
+
+def test_ignored_temporary_files_are_named_and_bounded(
+    repository: Any, findings: Any, judge: Any, mend: Any, claude_session: Any
+) -> None:  # fmt: skip
+    repository.write(".gitignore", "*.log\ntmp/\n__pycache__/\nkept.log\n")
+    repository.write("passdown.toml", 'allow-files = ["kept.log"]\n')
+    repository.commit("ignore")
+    for number in range(30):
+        repository.write(f"run-{number:02}.log", "x\n")
+    for path in ("tmp/x", "kept.log", "src/__pycache__/a.pyc"):
+        repository.write(path, "x\n")
+    assert "temp.ignored" not in {f.code for f in findings(repository.root)}, "nobody knows when the work began"
+    claude_session(repository.root).human("Limit the export.")
+    [found] = [f for f in findings(repository.root) if f.code == "temp.ignored"]
+    assert found.detail.startswith("31 temporary files that git ignores")
+    assert found.detail.endswith("run-09.log and 21 more")
+    assert judge(repository.root).counts["ignored_files"] == 33
+    mend(repository.root, found.fix)
+    [found] = [f for f in findings(repository.root) if f.code == "temp.ignored"]
+    mend(repository.root, found.fix)
+    assert "temp.ignored" not in {f.code for f in findings(repository.root)}
+    assert (repository.root / "kept.log").exists()

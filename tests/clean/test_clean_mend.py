@@ -100,6 +100,14 @@ def test_several_in_a_file_go_in_any_order(order: int, repository: Any, findings
     assert (repository.root / "src/a.py").read_text() == "def f(x):\n    y = x\n    return y\n"
 
 
+def test_a_block_that_would_be_empty_is_not(repository: Any, findings: Any, mend: Any) -> None:
+    repository.write("src/a.py", "def f(x):\n    if x:\n        breakpoint()\n        breakpoint()\n    return x\n")
+    found = debugging(findings, repository.root)
+    mend(repository.root, found[0].fix)
+    assert debugging(findings, repository.root) == []
+    compile((repository.root / "src/a.py").read_text(), "a.py", "exec")
+
+
 def test_line_ends_mode_and_marks_are_kept(repository: Any, findings: Any, mend: Any) -> None:
     text = b"\xef\xbb\xbfdef f(x):\r\n    breakpoint()\r\n    return '\xff'  # no UTF-8\n"
     repository.write("src/a.js", b"function f(x) {\r\n  debugger;\r\n  return x;\r\n}")

@@ -66,13 +66,12 @@ def offered_edits(situation: Situation) -> Edits:
 
 def _checks(situation: Situation, counts: Counter[str]) -> Iterator[tuple[CheckId, Callable[[], Iterator[Finding]]]]:
     config = situation.config
+    began = situation.began if situation.evidence.sessions else None
     yield "branch", lambda: branch_findings(situation)
     yield "tree", lambda: tree_findings(situation)
     yield (
         "leftovers",
-        lambda: leftover_findings(
-            situation.evidence, situation.sources, config.allow_files, config.debug_names, situation.began
-        ),
+        lambda: leftover_findings(situation.evidence, situation.sources, config.allow_files, config.debug_names, began),
     )
     yield "board", lambda: board_findings(situation, counts)
     yield "tests", lambda: tests_findings(situation)

@@ -19,6 +19,9 @@ from passdown.model.pattern import lazy_pattern
 HOUSE_STYLE = 3
 """A file that held so many prints at the base prints by habit."""
 
+OFFERED = 50
+"""Most findings of one file that a command is looked for to mend."""
+
 _ENTRY = lazy_pattern(
     r"(?i)(?:^|/)(?:bin|scripts?|cmd|cli|commands?|console|tools?|examples?|docs?|demos?|bench(?:mark)?s?|notebooks|playground)/"
     r"|(?:^|/)(?:(?:\w+[-_])?(?:main|cli|demo|example|benchmark)|__main__|manage|setup|conftest|build|program|gulpfile)\.\w+$|\.(?:ipynb|rake)$"
@@ -52,14 +55,14 @@ def debug_findings(
         quiet = path in before and len(_prints(path, before[path])) >= HOUSE_STYLE
         maybe = [hit for hit in found if hit.tier == "maybe" and not quiet]
         told = [hit for hit in found if hit.tier != "maybe"] + [hit for hit in maybe if hit.tell]
-        yield from (_blocking(source, hit, names, edits) for hit in told)
+        yield from (_blocking(source, hit, names, edits, many=number > OFFERED) for number, hit in enumerate(told, 1))
         if plain := [hit for hit in maybe if not hit.tell]:
             yield _plain(source, plain, names, edits)
 
 
 def _plain(source: Source, hits: list[Hit], names: tuple[str, ...], edits: Edits) -> Finding:
     what = hits[0].what if len(hits) == 1 else f"{len(hits)} prints, the first one {hits[0].what}"
-    out = [removal(source, hit, names) for hit in hits]
+    out = [removal(source, hit, names) for hit in hits] if len(hits) <= OFFERED else [()]
     command = "take it out" if len(hits) == 1 else "take them out"
     if all(out):
         command += f": {edits.offer('temp.debug_print', FileEdit(source.path, _once(out)))}"
@@ -69,13 +72,15 @@ def _plain(source: Source, hits: list[Hit], names: tuple[str, ...], edits: Edits
     )  # fmt: skip
 
 
-def _blocking(source: Source, hit: Hit, names: tuple[str, ...], edits: Edits) -> Finding:
+def _blocking(source: Source, hit: Hit, names: tuple[str, ...], edits: Edits, *, many: bool) -> Finding:
     code = {"focused": "temp.focused_test", "skipped": "test.skipped_added"}.get(hit.tier, "temp.debug_print")
     kind: MendKind = "edit"
+    lines: tuple[LineEdit, ...] = ()
     if hit.tier == "skipped":
         fix, kind = f"mend the test and take the skip out, or {_WAIVE}", "choice"
     else:
-        lines = without_focus(source, hit) if hit.tier == "focused" else removal(source, hit, names)
+        if not many:
+            lines = without_focus(source, hit) if hit.tier == "focused" else removal(source, hit, names)
         words = "take the focus off: run all tests again" if hit.tier == "focused" else f"take it out, or {_WAIVE}"
         fix, kind = (edits.offer(code, FileEdit(source.path, lines)), "command") if lines else (words, "edit")
     return Finding(

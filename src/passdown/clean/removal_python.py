@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import lru_cache
 
 from passdown.clean.content import Source
-from passdown.clean.python_source import CONSOLES, DEBUGGERS, PRINTS, dotted, parse
+from passdown.clean.python_source import CONSOLES, DEBUGGERS, PRINTS, dotted
 
 _PURE = frozenset({
     "len", "str", "repr", "type", "list", "dict", "set", "tuple", "sorted", "sum", "min", "max", "round", "abs", "int",
@@ -22,9 +22,11 @@ def python_lines(source: Source, line: int, names: tuple[str, ...]) -> tuple[int
     """
     tree = source.tree
     assert tree is not None
+    blocks = _blocks(tree)
     first = last = line
     while True:
-        inside = [node for node in _statements(tree) if node.lineno <= last and _end(node) >= first]
+        inside = [node for block in blocks for node in block if node.lineno <= last and _end(node) >= first]
+        inside = [node for node in inside if not _is_compound(node)]
         low = min((node.lineno for node in inside), default=first)
         high = max((_end(node) for node in inside), default=last)
         if (low, high) == (first, last):
@@ -32,25 +34,29 @@ def python_lines(source: Source, line: int, names: tuple[str, ...]) -> tuple[int
         first, last = low, high
     if not inside or not all(_is_debugging(node, names) for node in inside):
         return None
+    text = source.lines[first - 1]
     begins = min(node.col_offset for node in inside if node.lineno == first)
-    if source.lines[first - 1].encode()[:begins].strip():  # behind `if …:` or `else:`
+    if text.encode()[:begins].strip():  # behind `if …:` or `else:`
         return None
-    return _checked(source, first, last)
+    gone = set(map(id, inside))
+    empties = any(all(id(node) in gone for node in block) for block in blocks if block is not tree.body)
+    return first, last, (f"{text[: len(text) - len(text.lstrip())]}pass",) if empties else ()
 
 
-def _checked(source: Source, first: int, last: int) -> tuple[int, int, tuple[str, ...]] | None:
-    line = source.lines[first - 1]
-    margin = line[: len(line) - len(line.lstrip())]
-    for new in ((), (f"{margin}pass",)):
-        if parse("\n".join([*source.lines[: first - 1], *new, *source.lines[last:]])) is not None:
-            return first, last, new
-    return None
+@lru_cache(maxsize=1)
+def _blocks(tree: ast.Module) -> list[list[ast.stmt]]:
+    """Return the lists of statements: those of the module, and of everything that has a body."""
+    found: list[list[ast.stmt]] = []
+    for node in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            if isinstance(block, list) and block:
+                found.append(block)
+    return found
 
 
-def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Yield the statements that hold no other ones."""
-    compound = ("body", "cases")
-    yield from (n for n in ast.walk(tree) if isinstance(n, ast.stmt) and not any(hasattr(n, name) for name in compound))
+def _is_compound(node: ast.stmt) -> bool:
+    return hasattr(node, "body") or hasattr(node, "cases")
 
 
 def _end(node: ast.stmt) -> int:

@@ -11,11 +11,12 @@ import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from passdown.clean.check import offered_edits
 from passdown.clean.edits import NAME, Edit, FileEdit, LineEdit, StatusEdit, replace_lines
 from passdown.clean.options import CleanOptions, Situation
+from passdown.clean.python_source import parse
 from passdown.errors import ConflictError, UsageError
 from passdown.handoff.gather import Gathered
 from passdown.handoff.sync_board import edited_board
@@ -81,10 +82,23 @@ def _changed(gathered: Gathered, path: str, edits: Sequence[Edit]) -> tuple[Path
     old = _read(target)
     lines: list[LineEdit] = [line for edit in edits if isinstance(edit, FileEdit) for line in edit.lines]
     mark, text = old[:3] if old.startswith(b"\xef\xbb\xbf") else b"", old.removeprefix(b"\xef\xbb\xbf")
-    edited = replace_lines(text.decode("utf-8", "surrogateescape"), lines)
+    edited = _replaced(path, text.decode("utf-8", "surrogateescape"), lines)
     if edited is None or len(old) > MAX_FILE:
         raise ConflictError("changed while it was looked at", where=path, next_step=_AGAIN)
     return target, old, mark + edited.encode("utf-8", "surrogateescape")
+
+
+def _replaced(path: str, text: str, edits: list[LineEdit]) -> str | None:
+    """Return the text with the edits made; in Python, `pass` stands where they would leave a block empty together."""
+    edited = replace_lines(text, edits)
+    if edited is None or not path.endswith((".py", ".pyi", ".pyw")) or parse(edited) or not parse(text):
+        return edited
+    full = [structs.replace(e, new=e.new or (f"{_margin(e.old[0])}pass",)) for e in edits]
+    return replace_lines(text, full)
+
+
+def _margin(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def _read(target: Path) -> bytes:
