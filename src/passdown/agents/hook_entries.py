@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from passdown.agents.hook_command import OwnLine, read_line
+from passdown.agents.hook_command import HookCommand, OwnLine, read_line
 from passdown.agents.json_text import (
     Document,
     Item,
@@ -51,6 +51,30 @@ class Found(NamedTuple):
     place: int
     hook: Node
     own: OwnLine
+
+
+class HookSettings(NamedTuple):
+    """An agent's settings file of JSON: what an agent's `hooks` module offers beside the file and the context.
+
+    `events` maps the agent's name of an event to ours; `hook` writes the hook of one of ours.
+    """
+
+    shape: Shape
+    events: Mapping[str, str]
+    hook: Callable[[HookCommand, str], Hook]
+
+    def install(self, text: str | None, command: HookCommand, where: str = "") -> str:
+        """Return the settings with our hooks, everything else to the byte as it was."""
+        wanted = {name: self.hook(command, event) for name, event in self.events.items()}
+        return install_entries(text, self.shape, wanted, where)
+
+    def uninstall(self, text: str, where: str = "", *, whole: bool = True) -> str:
+        """Return the settings without our hooks; nothing is left of a file made for them, unless `whole` is False."""
+        return uninstall_entries(text, self.shape, where, whole=whole)
+
+    def installed(self, text: str, where: str = "") -> list[OwnLine]:
+        """Return the command lines of ours in the settings."""
+        return installed_entries(text, self.shape, where)
 
 
 def install_entries(text: str | None, shape: Shape, wanted: Mapping[str, Hook], where: str = "") -> str:
