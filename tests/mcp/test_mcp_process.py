@@ -199,3 +199,39 @@ def test_without_standard_input_it_says_so(repository: Any, server_env: dict[str
         ["sh", "-c", line], cwd=repository.root, env=server_env, capture_output=True, timeout=60, check=False
     )
     assert done.returncode in (0, 1) and done.stdout == b"" and b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("topic", ["../../x", "/etc", "-x", "a/../../b"])
+def test_a_topic_that_looks_like_a_path_is_none(talk: Any, repository: Any, topic: str) -> None:
+    beside = sorted(path.name for path in repository.root.parent.iterdir())
+    repository.write("README.md", "changed\n")
+    server = talk(repository.root)
+    server.greet()
+    found = server.call("wrap", {"topic": topic, "interim": True, "next": "Run tests/test_limits.py"})
+    assert not found["isError"] and all(
+        (repository.root / path).is_file() for path in found["structuredContent"]["paths"]
+    )
+    assert all(path.startswith(("outputs/handoff/", ".ai/")) for path in found["structuredContent"]["paths"])
+    assert sorted(path.name for path in repository.root.parent.iterdir()) == beside
+
+
+def test_what_leads_out_of_the_repository_is_not_followed(talk: Any, repository: Any, tmp_path: Path) -> None:
+    (repository.root / "decisions.jsonl").symlink_to(tmp_path / "outside.jsonl")
+    server = talk(repository.root)
+    server.greet()
+    found = server.call("note", {"kind": "decision", "text": "Write elsewhere"})
+    assert found["isError"] and found["structuredContent"]["error"]["exit_code"] == 8
+    repository.write("passdown.toml", 'output = "../out"\n')
+    found = server.call("wrap", {"interim": True, "next": "Run tests/test_limits.py"})
+    assert found["isError"] and "leaves the repository" in found["content"][0]["text"]
+    assert not (tmp_path / "outside.jsonl").exists() and not (tmp_path / "out").exists()
+
+
+def test_a_repository_that_goes_away_is_an_answer(talk: Any, repository: Any) -> None:
+    server = talk(repository.root)
+    server.greet()
+    assert not server.call("status", {})["isError"]
+    repository.root.rename(repository.root.with_name("moved"))
+    for tool in ("take", "status", "wrap"):
+        assert "is not in a git repository" in server.call(tool, {})["content"][0]["text"]
+    assert server.leave() == (0, b"", b"")
