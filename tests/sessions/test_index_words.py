@@ -26,7 +26,9 @@ TEXTS = {
 @pytest.fixture(scope="module")
 def database() -> sqlite3.Connection:
     database = sqlite3.connect(":memory:")
-    database.execute("CREATE VIRTUAL TABLE words USING fts5(text, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2')")
+    database.execute(
+        "CREATE VIRTUAL TABLE words USING fts5(text, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2')"
+    )
     for number, text in enumerate(TEXTS.values()):
         database.execute("INSERT INTO words(rowid, text) VALUES(?, ?)", (number, searchable(text)))
     return database
@@ -34,7 +36,9 @@ def database() -> sqlite3.Connection:
 
 def found(database: sqlite3.Connection, words: str) -> set[str]:
     names = list(TEXTS)
-    return {names[row] for (row,) in database.execute("SELECT rowid FROM words WHERE words MATCH ?", (question(words),))}
+    return {
+        names[row] for (row,) in database.execute("SELECT rowid FROM words WHERE words MATCH ?", (question(words),))
+    }
 
 
 @pytest.mark.parametrize(
@@ -109,7 +113,12 @@ def test_any_question_is_answered_or_refused(words: str) -> None:
         asked = question(words)
     except UsageError:
         return
-    assert database.execute("SELECT rowid FROM words WHERE words MATCH ?", (asked.encode("utf-8", "replace").decode(),)).fetchall() == []
+    assert (
+        database.execute(
+            "SELECT rowid FROM words WHERE words MATCH ?", (asked.encode("utf-8", "replace").decode(),)
+        ).fetchall()
+        == []
+    )
     database.close()
 
 
@@ -123,7 +132,9 @@ def test_every_piece_of_a_run_is_found(text: str, data: st.DataObject) -> None:
     if piece[0].isascii() or piece[-1].isascii():  # words of letters are found whole
         return
     database = sqlite3.connect(":memory:")
-    database.execute("CREATE VIRTUAL TABLE words USING fts5(text, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2')")
+    database.execute(
+        "CREATE VIRTUAL TABLE words USING fts5(text, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2')"
+    )
     database.execute("INSERT INTO words(rowid, text) VALUES(1, ?)", (searchable(text),))
     assert database.execute("SELECT rowid FROM words WHERE words MATCH ?", (question(piece),)).fetchall() == [(1,)]
     database.close()

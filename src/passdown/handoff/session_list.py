@@ -17,6 +17,7 @@ from passdown.sessions.index.query import (
     Filter,
     Found,
     folders_of_sessions,
+    folders_that_name_a_repository,
     list_sessions,
     refs_of,
     search,
@@ -159,27 +160,22 @@ def _of_repository(database: sqlite3.Connection, asked: Filter, folder: Path) ->
         return _asking_git(database, asked, folder)
     places = Places(here)
     taken: set[int] = set()
-    gone: list[int] = []
+    gone: dict[str, list[int]] = {}
     for cwd, ids in folders_of_sessions(database, asked).items():
         place = places.of(cwd)
         if place in ("here", "worktree"):
             taken.update(ids)
         elif place == "gone":
-            gone += ids
+            gone[cwd] = ids
     return taken | (_moved_here(database, gone, here.root) if gone else set())
 
 
-def _moved_here(database: sqlite3.Connection, gone: list[int], root: str) -> set[int]:
+def _moved_here(database: sqlite3.Connection, gone: dict[str, list[int]], root: str) -> set[int]:
     """Take those that worked in a folder which is gone and belong here all the same."""
     name = PurePosixPath(root).name
-    refs = refs_of(database, gone)
-    telling = {
-        ref.cwd
-        for ref in refs.values()
-        if ref.commit or ref.remote or PurePosixPath(ref.cwd.replace("\\", "/")).name == name
-    }
-    refs = {row: ref for row, ref in refs.items() if ref.cwd in telling}
-    return _taken(refs, Path(root)) if refs else set()
+    named = folders_that_name_a_repository(database)
+    telling = [cwd for cwd in gone if cwd in named or PurePosixPath(cwd.replace("\\", "/")).name == name]
+    return _taken(refs_of(database, [row for cwd in telling for row in gone[cwd]]), Path(root)) if telling else set()
 
 
 def _taken(refs: dict[int, Any], root: Path) -> set[int]:

@@ -62,6 +62,12 @@ def folders_of_sessions(database: sqlite3.Connection, asked: Filter) -> dict[str
     return folders
 
 
+def folders_that_name_a_repository(database: sqlite3.Connection) -> set[str]:
+    """Return the folders of which some session told a commit or a remote."""
+    sql = "SELECT DISTINCT cwd FROM sessions WHERE commit_id != '' OR remote != ''"
+    return {cwd for (cwd,) in database.execute(sql)}
+
+
 def list_sessions(database: sqlite3.Connection, asked: Filter, limit: int) -> tuple[list[dict[str, Any]], int]:
     """Return the newest sessions asked for, and how many there are in all."""
     where, values = _where(asked)
@@ -139,9 +145,8 @@ def known_stamps(database: sqlite3.Connection, agent: str) -> dict[str, tuple[in
 
 def refs_of(database: sqlite3.Connection, ids: Collection[int]) -> dict[int, SessionRef]:
     """Return the references of the sessions with these row numbers."""
-    marks = ", ".join("?" * len(ids))
-    sql = f"SELECT {_REF}, id FROM sessions WHERE id IN ({marks})"  # noqa: S608
-    return {row[-1]: ref_of(row[:-1]) for row in database.execute(sql, tuple(ids))}
+    sql = f"SELECT {_REF}, id FROM sessions WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608
+    return {row[-1]: ref_of(row[:-1]) for row in database.execute(sql, (f"[{','.join(map(str, ids))}]",))}
 
 
 def ref_of(row: tuple[Any, ...]) -> SessionRef:
