@@ -13,7 +13,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,7 +42,7 @@ exit $code
 GIT = """#!/bin/sh
 asking=$(tr '\\0' ' ' <"/proc/$PPID/cmdline")
 case $asking in *passdown/hooks/* | *passdown.hooks.* | *"-m passdown "*)
-  echo "$asking" >>"$0.asked"; sleep 10; exit 1 ;;
+  sleep 5; exit 1 ;;
 esac
 exec /usr/bin/git "$@"
 """
@@ -137,7 +136,7 @@ def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
         steps.insert(3, {"text": "And away with it.", "tool": shell(agent, GONE[fault])})
     stage.play(agent, {"steps": steps}, [*before, *stage.command(agent)])
     wrong = [] if clients.LAST[:40] in stage.said(agent) else ["its last word is missing"]
-    if fault not in ("git-hangs", "folder-gone") and not before and not stage.drained():
+    if fault != "folder-gone" and not before and not stage.drained():
         wrong.append("the drain did not end")
     lines = json.loads(kept.read_bytes())["lines"] if before else hook_log(stage)
     wrong += judge_log(agent, fault, told, lines)
@@ -161,7 +160,6 @@ def judge_log(agent: str, fault: str, told: str, lines: list[dict[str, Any]]) ->
 def undo(stage: Stage, agent: str, fault: str) -> None:
     """Take the fault away."""
     if fault == "git-hangs":
-        wait_for_drain(stage.place / "bin/git.asked")
         (stage.place / "bin/git").unlink()
     if fault == "git-gone":
         (stage.place / "git-elsewhere").rename(stage.root / ".git")
@@ -169,15 +167,6 @@ def undo(stage: Stage, agent: str, fault: str) -> None:
         (stage.place / "project-elsewhere").rename(stage.root)
     if fault == "no-spool":
         (stage.home / ".local/state/passdown/spool").unlink()
-
-
-def wait_for_drain(asked: Path) -> None:
-    """Wait until the drain, too, waits for git."""
-    end = time.monotonic() + 60
-    while "passdown.hooks.drain" not in asked.read_text():
-        if time.monotonic() > end:
-            sys.exit("the drain never asked git")
-        time.sleep(0.1)
 
 
 def hook_log(stage: Stage) -> list[dict[str, Any]]:
