@@ -309,7 +309,7 @@ def test_several_processes_at_once(store: Store) -> None:
     assert len(store.found("bucket")) == 119
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", [2])
 def test_a_kill_in_the_middle_leaves_it_usable(store: Store, processes: int) -> None:
     for number in range(1, 200):
         store.save(number, *[f"mend the bucket {number} {text}" for text in range(20)])
@@ -355,11 +355,12 @@ def test_ten_thousand_sessions_are_counted(store: Store) -> None:
             path.parent.mkdir(parents=True)
         branch = "side" if number % 10 == 0 else "main"
         path.write_text(text[branch].replace(store.path(1).stem, path.stem))
+        os.utime(path, (AT + number, AT + number))
     assert refresh().read == 10_000
     assert refresh() == Refreshed()
     answer = listed(store.home, Wanted(everywhere=True, branch="side"))
     assert (len(answer.rows), answer.left_out) == (20, 980)
-    assert len(store.all()) == 10_000
+    assert answer.rows[0]["session_id"] == store.path(9990).stem
     assert len(all_sessions().refs) == 10_000
 
 
