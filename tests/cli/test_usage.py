@@ -138,3 +138,19 @@ def test_nothing_of_a_log_reaches_the_terminal_as_it_is(made: Any, passdown: Any
         out = passdown("usage", "--session", str(session.path), *words, folder=repository.root).stdout
         assert b"\x1b" not in out and b"\x07" not in out and secret.encode() not in out
     assert b"jump  110" in passdown("usage", "--session", str(session.path), folder=repository.root).stdout
+
+
+def test_the_cost_is_at_list_price_and_says_what_it_leaves_out(
+    made: Any, ask: Any, passdown: Any, repository: Any
+) -> None:
+    pytest.importorskip("genai_prices")
+    made(A, 1_000, 2_000)
+    made(B, 5_000, model="nobodys-model")
+    cost = ask("--cost")["cost"]
+    assert (cost["calls"], cost["calls_without_price"]) == (2, {"nobodys-model": 1})
+    assert float(cost["usd"]) > 0
+    assert cost["prices"].startswith("genai-prices ")
+    shown = passdown("usage", "--cost", folder=repository.root).stdout.decode()
+    assert "at list price for 2 calls" in shown
+    assert "no price is known for nobodys-model: 1 calls" in shown
+    assert "cost" not in ask()

@@ -26,6 +26,8 @@ _WAYS = ["agent", "model", "day", "subagent", "tool", "session"]
 @click.option("--since", default="", metavar="WHEN", help="Only calls from then on: 3d, 12h, 2026-11-20.")
 @click.option("--until", default="", metavar="WHEN", help="Only calls before then.")
 @click.option("--by", type=click.Choice(_WAYS), help="A row for each agent, model, day, …")
+@click.option("--cost", is_flag=True, help="What it cost at list price, by the day of each call (needs the extra "
+              "`usage`); subscriptions pay otherwise.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the rows of --by (of each session without it) as CSV.")
 @click.pass_obj
@@ -38,6 +40,7 @@ def usage(
     since: str,
     until: str,
     by: Any,
+    cost: bool,
     as_json: bool,
     as_csv: bool,
 ) -> None:
@@ -59,7 +62,7 @@ def usage(
 
     way: By | None = by or ("session" if as_csv else None)
     asked = Question(
-        session=session, agent=agent, chain=chain, everywhere=everywhere, since=since, until=until, by=way
+        session=session, agent=agent, chain=chain, everywhere=everywhere, since=since, until=until, by=way, cost=cost,
     )  # fmt: skip
     found = read_usage(Path(folder), asked, lambda refs: follow(refs, "reading sessions"))
     told = report(found)
@@ -127,6 +130,8 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
         yield f"subagents {sub['calls']} calls, {tokens(sub['all_input'])} input: {percent(share)} of all tokens"
     if "nested" in told:
         yield _nested(told["nested"])
+    if "cost" in told:
+        yield from _cost(told["cost"])
     if told["unmeasured_calls"]:
         yield f"{told['unmeasured_calls']} calls more have no input in their log: they are not in these sums"
     if told["copied_calls"]:
@@ -135,6 +140,12 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
         yield f"compacted {told['compactions']} time{'' if told['compactions'] == 1 else 's'}"
     if "growth" in told:
         yield from _growth(told)
+
+
+def _cost(cost: dict[str, Any]) -> Iterator[str]:
+    yield f"cost    ${float(cost['usd']):,.2f} at list price for {cost['calls']} calls ({cost['prices']})"
+    for name, times in list(cost["calls_without_price"].items())[:5]:
+        yield f"  no price is known for {name}: {times} calls are not in it"
 
 
 def _nested(nested: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from passdown.config import Budget, load_config
 from passdown.errors import FormatError, NoEvidenceError, PassdownError
@@ -31,6 +31,7 @@ from passdown.store.chain import Chain
 from passdown.usage.bands import Bands, bands_of
 from passdown.usage.calls import Account, read_account
 from passdown.usage.growth import Growth, growth_of
+from passdown.usage.prices import Cost, cost_of
 from passdown.usage.switches import Switch, find_switches, switch_findings
 from passdown.usage.totals import By, Priced, Totals, check_convention, grouped, owned, sum_up
 
@@ -51,6 +52,7 @@ class Question(Struct, frozen=True, kw_only=True):
     since: str = ""
     until: str = ""
     by: By | None = None
+    cost: bool = False
 
 
 class OneSession(Struct, frozen=True, kw_only=True):
@@ -75,6 +77,7 @@ class Usage(Struct, frozen=True, kw_only=True):
     calls: tuple[Priced, ...] = ()
     rows: dict[str, Totals] = {}
     nested: NestedCost = NestedCost()
+    cost: Cost | None = None
     one: OneSession | None = None
     findings: tuple[Finding, ...] = ()
 
@@ -96,7 +99,10 @@ def read_usage(folder: Path, asked: Question, track: Track = iter) -> Usage:
         raise NoEvidenceError(
             "no session to count the tokens of", next_step="`passdown sessions --all` lists the sessions there are."
         )
-    return reading.usage(scope, asked.by)
+    usage = reading.usage(scope, asked.by)
+    if not asked.cost:
+        return usage
+    return structs.replace(usage, cost=cost_of(priced.call for priced in usage.calls))
 
 
 def _refs(folder: Path, asked: Question) -> tuple[str, list[SessionRef]]:

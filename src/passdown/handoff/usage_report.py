@@ -26,6 +26,11 @@ def report(usage: Usage) -> dict[str, Any]:
     }  # fmt: skip
     if usage.rows:
         found["rows"] = [{"key": key, **values} for key, values in rows_of(usage)]
+    if usage.cost is not None:
+        found["cost"] = {
+            "usd": f"{usage.cost.dollars:.4f}", "calls": usage.cost.priced, "prices": usage.cost.table,
+            "calls_without_price": {one_line(name, 60): times for name, times in usage.cost.unpriced.items()},
+        }  # fmt: skip
     if usage.nested.found:
         found["nested"] = _nested(usage.nested)
     if usage.one is not None:
