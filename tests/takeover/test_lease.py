@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from passdown.handoff.lease import find_holder
 from passdown.io.ancestry import ancestors, is_over
 from passdown.model.brief import TakeoverReceipt
 from passdown.model.memory import PacketLine
+from passdown.model.session import SessionRef
 from passdown.takeover.lease import Taker, holder_of
 
 NOW = 1_772_000_000_000
@@ -60,6 +62,9 @@ LATER = PacketLine(packet_id="2", branch="main", topic="t", as_of="2026-02-25T06
         ([structs.replace(CLAIM, taker="", processes=("x:1:2",))], Taker(by="claude_code", processes=("x:3:4",)), {},
          "claude_code"),
         ([structs.replace(CLAIM, at="2030-01-01T00:00:00Z")], OTHER, {}, "claude_code"),
+        ([structs.replace(CLAIM, taker="")], OTHER, {"now": NOW + 300_000}, ""),
+        ([structs.replace(CLAIM, taker="")], OTHER, {"now": NOW + 300_000, "grew": {"claude_code": NOW + 200_000}},
+         "claude_code"),
         ([structs.replace(CLAIM, at="soon")], OTHER, {}, ""),
     ],
 )  # fmt: skip
@@ -141,3 +146,22 @@ def test_eight_at_once_one_gets_it(passdown: Any, repository: Any, claude_sessio
     with ThreadPoolExecutor(8) as pool:
         codes = sorted(pool.map(take, range(8)))
     assert codes == [0, *[7] * 7]
+
+
+def test_a_launched_agent_is_at_it_as_long_as_a_session_of_its_own_grows() -> None:
+    launched = structs.replace(CLAIM, taker="", started_by="human", processes=("x:1:2",))
+    began = NOW - 10_000
+
+    def seen(refs: list[SessionRef], taker: Taker = OTHER) -> str:
+        found = find_holder([launched], (), taker, ("main", "t"), refs, now=NOW + 300_000, minutes=5)
+        return found.by if found is not None else ""
+
+    def session(agent: str, name: str, started: int, grew: int) -> SessionRef:
+        return SessionRef(agent=agent, path="/l", session_id=name, started_at=started, modified_at=grew)
+
+    assert seen([]) == ""
+    assert seen([session("claude_code", "dddddddd", began, NOW + 200_000)]) == "claude_code"
+    assert seen([session("claude_code", "dddddddd", began - 3_600_000, NOW + 200_000)]) == ""  # an older one
+    assert seen([session("codex", "dddddddd", began, NOW + 200_000)]) == ""
+    own = Taker(by="claude_code", session="dddddddd", processes=("x:5:6",))
+    assert seen([session("claude_code", "dddddddd", began, NOW + 200_000)], own) == ""  # the one that asks

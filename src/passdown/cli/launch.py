@@ -92,7 +92,9 @@ def _show(planned: Launch) -> None:
     if not planned.words:
         return
     click.echo(f"\nin    {planned.folder}")
-    click.echo(f"runs  {shlex.join([planned.program or planned.agent, *planned.words])}")
+    words = [word.partition("\n\n[passdown] Handoff")[0] for word in planned.words]
+    within = " (and the brief)" if planned.road == "argument" else ""
+    click.echo(f"runs  {shlex.join([planned.program or planned.agent, *words])}{within}")
     if planned.stdin:
         click.echo(f"stdin {planned.stdin}")
     sets = " ".join(f"{name}={value}" for name, value in planned.variables.items())
