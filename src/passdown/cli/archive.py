@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from passdown.cli import offers
 from passdown.cli.output import print_findings, print_json, say_commit
 
 
 @click.command()
-@click.argument("packets", nargs=-1, metavar="[ID]...")
+@click.argument("packets", nargs=-1, metavar="[ID]...", shell_complete=offers.packet_to_archive)
 @click.option("--all-superseded", is_flag=True, help="All packets that a later one supersedes, of every branch.")
 @click.option("--undo", is_flag=True, help="Take it back.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")

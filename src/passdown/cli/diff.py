@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from passdown.cli import offers
 from passdown.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ _SETTLED = frozenset(
 
 
 @click.command()
-@click.argument("first", default="", metavar="[A]")
-@click.argument("second", default="", metavar="[B]")
+@click.argument("first", default="", metavar="[A]", shell_complete=offers.packet_or_file)
+@click.argument("second", default="", metavar="[B]", shell_complete=offers.packet_or_file)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON: values, and per list what is new, changed, gone.")
 @click.pass_obj
 def diff(folder: str, first: str, second: str, as_json: bool) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 import click
 import msgspec
 
+from passdown.cli import offers
+
 
 @click.command()
-@click.argument("packet", default="", metavar="[ID|FILE]")
+@click.argument("packet", default="", metavar="[ID|FILE]", shell_complete=offers.packet_or_file)
 @click.option("--lesson", is_flag=True, help="The seven fields of the course's lesson 40.")
 @click.option("-o", "--output", default="-", type=click.Path(dir_okay=False, allow_dash=True), help="Write to FILE.")
 @click.pass_obj

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from passdown.cli import offers
 from passdown.cli.output import at_terminal, print_findings, print_json
 from passdown.redact.neutralise import one_line
 
@@ -30,8 +31,15 @@ def _texts(name: str, flag: str, metavar: str, line: str) -> Callable[[_F], _F]:
 
 
 @click.group(invoke_without_command=True)
-@click.option("--pin", "pin", default="", metavar="ID", help="Keep this note: no packet leaves it out.")
-@click.option("--unpin", "unpin", default="", metavar="ID", help="Take the pin away again.")
+@click.option(
+    "--pin",
+    "pin",
+    default="",
+    metavar="ID",
+    shell_complete=offers.note,
+    help="Keep this note: no packet leaves it out.",
+)
+@click.option("--unpin", "unpin", default="", metavar="ID", shell_complete=offers.note, help="Take the pin away again.")
 @click.pass_context
 def note(ctx: click.Context, pin: str, unpin: str) -> None:
     """Leave one line of evidence for whoever continues: a decision, a question, a clue, a risk, the next step.
@@ -208,7 +216,7 @@ def next_step(folder: str, text: tuple[str, ...], by: str) -> None:
 
 
 @note.command()
-@click.argument("name", metavar="ID")
+@click.argument("name", metavar="ID", shell_complete=offers.open_question)
 @_TEXT
 @_BY
 @click.pass_obj
@@ -222,7 +230,7 @@ def answer(folder: str, name: str, text: tuple[str, ...], by: str) -> None:
 
 
 @note.command()
-@click.argument("name", metavar="ID")
+@click.argument("name", metavar="ID", shell_complete=offers.assumption)
 @click.argument("score", type=click.IntRange(0, 2))
 @_BY
 @click.pass_obj
@@ -234,7 +242,7 @@ def score(folder: str, name: str, score: int, by: str) -> None:
 
 
 @note.command()
-@click.argument("name", metavar="ID")
+@click.argument("name", metavar="ID", shell_complete=offers.note)
 @click.pass_obj
 def undo(folder: str, name: str) -> None:
     """Take a note back, or a question's answer, by a further row."""
@@ -274,7 +282,7 @@ def list_(folder: str, kind: str, withdrawn: bool, as_json: bool) -> None:
 
 
 @note.command()
-@click.argument("name", metavar="ID")
+@click.argument("name", metavar="ID", shell_complete=offers.note)
 @click.option("--json", "as_json", is_flag=True, help="Print every field as JSON.")
 @click.pass_obj
 def show(folder: str, name: str, as_json: bool) -> None:

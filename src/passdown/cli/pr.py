@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from passdown.cli import offers
 from passdown.cli.output import print_json
 
 
 @click.command()
-@click.argument("packet", default="", metavar="[ID|FILE]")
+@click.argument("packet", default="", metavar="[ID|FILE]", shell_complete=offers.packet_or_file)
 @click.option("--title", "only_title", is_flag=True, help="Print the title only.")
 @click.option("--json", "as_json", is_flag=True, help="Print title and body as JSON.")
 @click.option("-o", "--output", default="-", type=click.Path(dir_okay=False, allow_dash=True),

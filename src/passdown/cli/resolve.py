@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from passdown.cli import offers
 from passdown.cli.output import print_findings, print_json, say_commit
 
 if TYPE_CHECKING:
@@ -18,7 +19,13 @@ _MOST = 12
 
 
 @click.command()
-@click.option("--keep", default="", metavar="ID", help="The packet that goes on; the others are superseded.")
+@click.option(
+    "--keep",
+    default="",
+    metavar="ID",
+    shell_complete=offers.packet,
+    help="The packet that goes on; the others are superseded.",
+)
 @click.option("--topic", default="", help="Only this topic's packets.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_obj

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from passdown.cli import offers
 from passdown.cli.output import print_findings, print_json, say_commit
 
 
 @click.command()
-@click.argument("packet", metavar="ID")
+@click.argument("packet", metavar="ID", shell_complete=offers.packet)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_obj
 def restore(folder: str, packet: str, as_json: bool) -> None:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from passdown.cli import offers
 from passdown.cli.output import print_json
 
 
 @click.command()
-@click.argument("packet", default="", metavar="[ID|FILE]")
+@click.argument("packet", default="", metavar="[ID|FILE]", shell_complete=offers.packet_or_file)
 @click.option("--json", "as_json", is_flag=True, help="Print handoff.json instead of the Markdown.")
 @click.option("--check", is_flag=True, help="Is the Markdown is what the JSON renders to? Exit code 6 if not.")
 @click.option("--render", is_flag=True, help="Write the Markdown anew from the JSON, where it is missing or differs.")

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from passdown.cli import offers
 from passdown.cli.output import at_terminal, catch_up_first, print_findings, print_json
 
 
 @click.command()
-@click.argument("packet", default="", metavar="[ID|FILE]")
+@click.argument("packet", default="", metavar="[ID|FILE]", shell_complete=offers.packet_or_file)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--tokens", default=1_200, show_default=True, type=click.IntRange(200, 20_000),
               help="Most tokens of the brief (an estimate).")  # fmt: skip
