@@ -263,6 +263,19 @@ def test_r29_an_own_resume_after_a_crash_and_a_file_called_claude_are_none(
     assert "nested" not in report
 
 
+def test_r29_an_agent_inside_another_one_shows_by_its_environment(ask: Run, tmp_path: Path) -> None:
+    log = claude_log(tmp_path / "log.jsonl", [Call(50_000)])
+    _, report = ask("budget", "--session", str(log), CLAUDECODE="1", CODEX_THREAD_ID="0199")
+    assert [finding["code"] for finding in report["findings"]] == ["agent.nested"]
+    assert "claude_code, codex" in report["findings"][0]["detail"]
+    for alone in (
+        {"CLAUDECODE": "1", "CLAUDE_CODE_ENTRYPOINT": "cli"},
+        {"CODEX_SANDBOX": "seatbelt", "AGENT": "1"},
+        {},
+    ):
+        assert ask("budget", "--session", str(log), **alone)[1]["findings"] == []
+
+
 def test_r29_an_agent_whose_session_is_not_here_is_named_without_a_number(
     ask: Run, tmp_path: Path, isolated_home: Path, passdown: Any
 ) -> None:

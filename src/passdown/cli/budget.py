@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from passdown.cli.output import at_terminal, print_json
+from passdown.cli.output import at_terminal, print_findings, print_json
 
 if TYPE_CHECKING:
     from passdown.handoff.budget import Asked, Standing
@@ -80,6 +80,7 @@ def budget(
     if watch:
         return _watch(Path(folder), asked, every, as_json=as_json)
     standing = read_budget(Path(folder), asked)
+    print_findings(standing.findings)
     if as_json:
         print_json(standing.report())
     else:

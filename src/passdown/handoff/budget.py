@@ -10,12 +10,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
+from passdown.agents.nested import MARKERS, agent_around
 from passdown.agents.table import AGENTS
 from passdown.agents.windows import compacts_at, own_window, window_of
 from passdown.config import Budget, load_config
 from passdown.errors import NoEvidenceError, PassdownError, UsageError
 from passdown.handoff.sessions import find_session
+from passdown.io.ancestry import ancestor_programs
 from passdown.model.evidence import RepositoryFacts
+from passdown.model.finding import Finding
 from passdown.model.session import SessionRef
 from passdown.redact.neutralise import one_line
 from passdown.repository.locate import locate, read_layout
@@ -47,6 +50,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     model: str = ""
     compactions: int = 0
     measured_at: int | None = None
+    findings: tuple[Finding, ...] = ()
 
     def report(self) -> dict[str, Any]:
         """Return what `--json` prints."""
@@ -107,7 +111,20 @@ def read_budget(folder: Path, asked: Asked, environ: Mapping[str, str] | None = 
             where=f"session {one_line(ref.session_id, 80) or ref.path}",
             next_step="Not every agent writes tokens to its log, and none before its first answer.",
         )
-    return standing_of(ref, gauge, budget_at(folder, asked), asked, environ)
+    standing = standing_of(ref, gauge, budget_at(folder, asked), asked, environ)
+    return structs.replace(standing, findings=tuple(_nested(environ)))
+
+
+def _nested(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield a warning where this runs inside one agent that runs inside another one: by variables and by programs."""
+    around = {agent for name, agent in MARKERS if environ.get(name)} - {"agent"}
+    around |= {found.agent for program in ancestor_programs() if (found := agent_around({}, [program])) is not None}
+    if len(around) > 1:
+        yield Finding(
+            code="agent.nested", severity="warn",
+            detail=f"one agent runs inside another one here ({', '.join(sorted(around))}): both contexts are paid for",
+            fix="have the outer agent wrap up (`passdown wrap`) and end, then start a fresh session: `passdown take`",
+        )  # fmt: skip
 
 
 def standing_of(ref: SessionRef, gauge: Gauge, budget: Budget, asked: Asked, environ: Mapping[str, str]) -> Standing:
