@@ -69,6 +69,13 @@ def cannot_start(repo: Any, passdown: Any) -> None:
     run(repo, passdown)
 
 
+@pytest.mark.situation("tests.cannot_start", "warn", kind="edit", by=repair)
+def cannot_start_but_that_is_named_and_next(repo: Any, passdown: Any) -> None:
+    cannot_start(repo, passdown)
+    passdown("note", "risk", "./pytest -q cannot start: limits is not installed here", folder=repo.root)
+    passdown("note", "next", "Make ./pytest -q start in src/a.py", folder=repo.root)
+
+
 @pytest.mark.situation("tests.none_ran", "block", kind="edit", by=repair)
 def none_ran(repo: Any, passdown: Any) -> None:
     project(repo, "A = 'EMPTY'\n")
@@ -80,6 +87,16 @@ def code_changed_since(repo: Any, passdown: Any) -> None:
     project(repo)
     run(repo, passdown)
     change(repo, "A = 3\n")
+
+
+@pytest.mark.situation("tests.stale", "warn")
+def only_documents_changed_since(repo: Any) -> None:
+    project(repo, "A = 0\n")
+    row = {"command": "./pytest -q", "exit_code": 0, "stdout_tail": "4 passed", "started_at": "2025-10-09T09:00:00Z"}
+    repo.write("feedback_record.jsonl", json.dumps(row) + "\n")
+    repo.write("README.md", "More words.\n")
+    repo.clock = 1_760_010_000
+    repo.commit("document")
 
 
 @pytest.mark.situation("tests.not_run", "block")
