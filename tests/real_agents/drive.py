@@ -14,61 +14,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from clients import (  # noqa: F401 - what the other scripts know by these names
-    LAST,
-    NEW,
-    OLD,
-    PORT,
-    PROMPT,
-    RUN,
-    URL,
-    VERSIONS,
-    base_env,
-    command,
-    configure,
-    steps,
-)
-
-SLUG = '''def slugify(text):
-    """Lower-case, words joined by single dashes."""
-    return text.replace(" ", "-")
-
-
-def truncate(text, n):
-    """At most n characters, the last one an ellipsis if cut."""
-    return text[:n] + "…" if len(text) > n else text
-'''
-TEST = """import pathlib
-import sys
-import unittest
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "src"))
-from slug import slugify, truncate
-
-
-class SlugTest(unittest.TestCase):
-    def test_slugify(self):
-        self.assertEqual(slugify("  Hello   World "), "hello-world")
-
-    def test_truncate(self):
-        self.assertEqual(truncate("abcdef", 4), "abc…")
-"""
-
-
-def make_project(root: Path) -> None:
-    """Make a repository with two bugs and their tests."""
-    for name, text in {"src/slug.py": SLUG, "tests/test_slug.py": TEST, ".gitignore": "__pycache__/\n"}.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, "utf-8")
-    git = ["git", "-c", "user.name=Dev", "-c", "user.email=dev@example.com"]
-    for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Two helpers and their tests"]):
-        subprocess.run([*git, *words], cwd=root, check=True)
+from clients import PROMPT, VERSIONS
+from stage import Stage, run_scenes
 
 
 def play(agent: str, place: Path, cache: Path, lab: Path) -> list[str]:
     """Let an agent work; return what is wrong with the packet of what it left."""
-    from stage import Stage
-
     stage = Stage(place, cache, lab, (agent,), hooks=False)
     stage.play(agent, {"steps": stage.steps(agent)})
     return judge(agent, place)
@@ -106,6 +57,4 @@ def judge(agent: str, place: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    from stage import run_scenes
-
     run_scenes(__file__, list, play, tuple(VERSIONS))

@@ -19,11 +19,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import clients
-import drive
 from stage import Stage, read_lines, run_scenes
 
 SUCCESSOR = "claude_code"
-WORK = {"the next action": drive.RUN, "the failed run": "(red at hand-over", "the change": "Changed: src/slug.py"}
+WORK = {"the next action": clients.RUN, "the failed run": "(red at hand-over", "the change": "Changed: src/slug.py"}
 EARLY = {"the next action": "Go on with the last request", "the change": WORK["the change"]}
 SAID = {**WORK, "the agent's last word": "n-1"}
 ANSWER = 3
@@ -58,7 +57,7 @@ def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
         if ending in ("clear", "compact"):
             words = clients.again(agent, stage.command(agent))
             stage.play(agent, {"steps": steps}, [*words[:-1], f"/{ending}"])
-    if not any(drive.NEW in line for line in (stage.root / "src/slug.py").read_text().splitlines()):
+    if not any(clients.NEW in line for line in (stage.root / "src/slug.py").read_text().splitlines()):
         return ["the agent did not come so far"]
     told = Counter(line.split("\t")[2] for line in stage.log())
     if (ending == "compact" and not told["compacted"]) or (ending == "clear" and told["start"] < 3):

@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import clients
-import drive
-from clients import VERSIONS, again, compacting  # noqa: F401 - what the other scripts know by these names
 from model.start import requests as asked
 from model.start import serving
+from project import make_project
 from stage import run_scenes
 
 MARK = "PASSDOWN-MARK-7f3a: the handoff of the last session, as data."
@@ -96,7 +95,7 @@ def prepare(agent: str, place: Path, cache: Path) -> None:
     """Make project, home, the user's own settings and the stand-in entry."""
     home = place / "home"
     home.mkdir()
-    drive.make_project(place / "project")
+    make_project(place / "project")
     env, command, steps = (
         clients.configure(agent, home),
         clients.command(agent, cache),
@@ -180,7 +179,7 @@ def judge(agent: str, place: Path, go: Any) -> tuple[list[str], list[str]]:
         resumed += compacted
     recorded += resumed
     sources = [f"{call['event']}={source(call)}" for call in recorded if source(call)]
-    print(f"{agent}: {', '.join(sources)}")
+    print(", ".join(sources))
     wrong += (
         []
         if MARK in json.dumps(asked(place / "requests"), ensure_ascii=False)

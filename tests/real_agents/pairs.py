@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import clients
-import drive
 from stage import AGENTS, Stage, run_scenes
 
-WANTED = {"the next action": "n-1", "the failed attempt": f"{drive.RUN}  (red at hand-over"}
+WANTED = {"the next action": "n-1", "the failed attempt": f"{clients.RUN}  (red at hand-over"}
 
 
 def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
@@ -44,7 +43,7 @@ def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
 
 def judge(agent: str, packet: dict[str, Any]) -> list[str]:
     """Return what is wrong with the packet that nobody asked for."""
-    failed = [item for item in packet["failed_attempts"] if drive.RUN in item["what"]]
+    failed = [item for item in packet["failed_attempts"] if clients.RUN in item["what"]]
     expected = {
         "the session is not this agent's": [s["agent"] for s in packet["sessions"]] == [agent],
         "the red run is no failed attempt": len(failed) == 1 and failed[0].get("exit") == 1,

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import clients
-import drive
 from apart import apart
 from clients import Steps
 from model.start import requests, serving
+from project import make_project
 
 AGENTS = ("claude_code", "codex", "pi", "copilot")
 """Those that always run; the rest run where their install fits."""
@@ -46,7 +46,7 @@ class Stage:
         self.place, self.cache, self.lab, self.agents = place, cache, lab, agents
         self.root, self.home = place / "project", place / "home"
         self.home.mkdir(parents=True)
-        drive.make_project(self.root)
+        make_project(self.root)
         self.env = {agent: clients.configure(agent, self.home) for agent in agents}
         self.scenes = 0
         if not hooks:
