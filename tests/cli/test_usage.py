@@ -140,6 +140,25 @@ def test_nothing_of_a_log_reaches_the_terminal_as_it_is(made: Any, passdown: Any
     assert b"jump  110" in passdown("usage", "--session", str(session.path), folder=repository.root).stdout
 
 
+def test_input_that_no_log_tells_is_not_zero(ask: Any, passdown: Any, repository: Any, isolated_home: Any) -> None:
+    folder = isolated_home / ".copilot/session-state/cccccccc-0000-4000-8000-000000000001"
+    folder.mkdir(parents=True)
+    stamp = "2026-10-01T10:00:00.000Z"
+    rows = [
+        {"type": "session.start", "id": "1", "timestamp": stamp, "data": {
+            "sessionId": folder.name, "copilotVersion": "1.0.0", "startTime": stamp, "context": {"cwd": str(repository.root)}}},
+        {"type": "user.message", "id": "2", "timestamp": stamp, "data": {"content": "Go on."}},
+        {"type": "assistant.message", "id": "3", "timestamp": stamp, "data": {"messageId": "m1", "content": "Yes.", "outputTokens": 12}},
+    ]  # fmt: skip
+    (folder / "events.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    report = ask("--session", folder.name)
+    assert (report["totals"]["output"], report["totals"]["all_input"], report["totals"]["input"]) == (12, None, None)
+    assert (report["unmeasured_calls"], report["growth"]["first"]) == (1, None)
+    shown = passdown("usage", "--session", folder.name, folder=repository.root).stdout.decode()
+    assert "input   not in the log" in shown
+    assert "hit " not in shown and "context" not in shown
+
+
 def test_the_cost_is_at_list_price_and_says_what_it_leaves_out(
     made: Any, ask: Any, passdown: Any, repository: Any
 ) -> None:

@@ -99,8 +99,10 @@ def _print_csv(rows: Sequence[dict[str, Any]], way: str) -> None:
     click.echo(text.getvalue(), nl=False)
 
 
-def tokens(count: int) -> str:
-    """Write a number of tokens shortly: 940, 12.3k, 19.86M."""
+def tokens(count: int | None) -> str:
+    """Write a number of tokens shortly: 940, 12.3k, 19.86M; `-` for one that nobody measured."""
+    if count is None:
+        return "-"
     if count >= 10**6:
         return f"{count / 10**6:.2f}M"
     return f"{count / 1000:.1f}k" if count >= 10**4 else str(count)
@@ -118,22 +120,26 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
     if not sums["calls"]:
         yield "the logs say nothing of tokens here"
         return
-    yield (
-        f"input   {tokens(sums['all_input'])}: {tokens(sums['input'])} fresh, {tokens(sums['cache_read'])} read from "
-        f"cache, {tokens(sums['cache_write'])} written to it"
-    )
+    if sums["all_input"] is None:
+        yield "input   not in the log"
+    else:
+        yield (
+            f"input   {tokens(sums['all_input'])}: {tokens(sums['input'])} fresh, {tokens(sums['cache_read'])} read "
+            f"from cache, {tokens(sums['cache_write'])} written to it"
+        )
     reasoning = f", of that {tokens(sums['reasoning'])} reasoning" if sums["reasoning"] else ""
     yield f"output  {tokens(sums['output'])}{reasoning}"
-    yield f"hit     {percent(sums['hit_rate'])} = {told['convention']}"
-    if sub["calls"]:
+    if sums["hit_rate"] is not None:
+        yield f"hit     {percent(sums['hit_rate'])} = {told['convention']}"
+    if sub["all_input"]:
         share = (sub["all_input"] + sub["output"]) / max(1, sums["all_input"] + sums["output"])
         yield f"subagents {sub['calls']} calls, {tokens(sub['all_input'])} input: {percent(share)} of all tokens"
     if "nested" in told:
         yield _nested(told["nested"])
     if "cost" in told:
         yield from _cost(told["cost"])
-    if told["unmeasured_calls"]:
-        yield f"{told['unmeasured_calls']} calls more have no input in their log: they are not in these sums"
+    if told["unmeasured_calls"] and sums["all_input"] is not None:
+        yield f"{told['unmeasured_calls']} of the calls have no input in their log: these sums are without it"
     if told["copied_calls"]:
         yield f"{told['copied_calls']} calls copied from another session are not counted again"
     if told["compactions"]:
@@ -161,10 +167,11 @@ def _nested(nested: dict[str, Any]) -> str:
 
 def _growth(told: dict[str, Any]) -> Iterator[str]:
     growth = told["growth"]
-    yield (
-        f"context {tokens(growth['first'])} at first, {tokens(growth['largest'])} at its largest, "
-        f"{tokens(growth['last'])} at last"
-    )
+    if growth["first"]:
+        yield (
+            f"context {tokens(growth['first'])} at first, {tokens(growth['largest'])} at its largest, "
+            f"{tokens(growth['last'])} at last"
+        )
     for jump in growth["jumps"]:
         step = jump["step"]
         after = f"after {step['tool']}: {step['words']}" if step else "with no tool call before it"

@@ -136,8 +136,8 @@ def standing_of(ref: SessionRef, gauge: Gauge, budget: Budget, asked: Asked, env
         trigger = min(trigger or 1.0, gauge.compacted_at / window)
     level = level_of(gauge.context, window, bands_of(budget, trigger), asked.phase)
     return Standing(
-        level=level, agent=ref.agent, session_id=ref.session_id, model=gauge.model, compactions=gauge.compactions,
-        measured_at=gauge.at,
+        level=level, agent=ref.agent, session_id=ref.session_id or gauge.session_id, model=gauge.model,
+        compactions=gauge.compactions, measured_at=gauge.at,
     )  # fmt: skip
 
 

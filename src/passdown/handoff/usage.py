@@ -240,8 +240,10 @@ def rows_of(usage: Usage) -> Iterator[tuple[str, dict[str, Any]]]:
 def sums(totals: Totals) -> dict[str, Any]:
     """Return sums as `--json` and `--csv` give them: the hit rate with four digits, None for what no log says."""
     rate = totals.hit_rate
+    said = bool(totals.prompt) or not totals.calls
     return {
-        "calls": totals.calls, "input": totals.input, "cache_read": totals.cache_read,
-        "cache_write": totals.cache_write, "output": totals.output, "reasoning": totals.reasoning or None,
-        "all_input": totals.prompt, "hit_rate": None if rate is None else round(rate, 4),
+        "calls": totals.calls, "input": totals.input if said else None,
+        "cache_read": totals.cache_read if said else None, "cache_write": totals.cache_write if said else None,
+        "output": totals.output, "reasoning": totals.reasoning or None, "all_input": totals.prompt if said else None,
+        "hit_rate": None if rate is None else round(rate, 4),
     }  # fmt: skip

@@ -72,7 +72,8 @@ def _session(one: OneSession) -> dict[str, Any]:
         "session_id": one_line(account.session_id, 80),
         "agent": account.agent,
         "growth": {
-            "first": growth.first, "largest": growth.largest, "last": growth.last, "jumps": jumps,
+            "first": growth.first or None, "largest": growth.largest or None, "last": growth.last or None,
+            "jumps": jumps,
             "break_even": None if even is None else {**msgspec.to_builtins(even), "saved": even.saved, **assumed},
         },
         "filled": plain,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from passdown.model.session import AnyEvent, Compaction, Usage
+from passdown.model.session import AnyEvent, Compaction, SessionStart, Usage
 
 
 class Gauge(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -24,6 +24,7 @@ class Gauge(Struct, frozen=True, kw_only=True, omit_defaults=True):
     compactions: int = 0
     compacted_at: int | None = None
     at: int | None = None
+    session_id: str = ""
 
 
 def read_gauge(events: Iterable[AnyEvent]) -> Gauge:
@@ -33,6 +34,7 @@ def read_gauge(events: Iterable[AnyEvent]) -> Gauge:
     compacted_at: int | None = None
     at: int | None = None
     model, largest, compactions = "", 0, 0
+    session_id = ""
     for event in events:
         if isinstance(event, Usage):
             if event.agent_id or not event.active or not event.context:
@@ -41,6 +43,8 @@ def read_gauge(events: Iterable[AnyEvent]) -> Gauge:
                 model, largest, window = event.model, 0, None
             context, at, largest = event.context, event.at, max(largest, event.context)
             window = event.window or window
+        elif isinstance(event, SessionStart):
+            session_id = session_id or event.session_id
         elif isinstance(event, Compaction) and event.active and not event.agent_id:
             if not event.micro:
                 compactions += not event.copied
@@ -49,5 +53,5 @@ def read_gauge(events: Iterable[AnyEvent]) -> Gauge:
                 compacted_at = min(compacted_at or event.tokens_before, event.tokens_before)
     return Gauge(
         context=context, model=model, largest=largest, window=window, compactions=compactions, at=at,
-        compacted_at=compacted_at,
+        compacted_at=compacted_at, session_id=session_id,
     )  # fmt: skip
