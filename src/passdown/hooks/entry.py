@@ -60,6 +60,8 @@ def run(agent: str, event: str, state: str, begun: float) -> str:
     if "cwd" not in record:
         record["cwd"] = posix.getcwd()
     record["agent"], record["event"] = agent, event
+    if event == "prompt" and is_told(state, record):
+        return "greeted before"
     outcome = ""
     if event != "prompt":
         try:
@@ -244,6 +246,19 @@ def count(state: str, record: dict[str, str], what: str) -> None:
             posix.close(descriptor)
     except OSError:
         pass
+
+
+DUE = ("compact", "compacted", "again", "logged", "level")
+"""What lies in the folder of a session that advice may be due to."""
+
+
+def is_told(state: str, record: dict[str, str]) -> bool:
+    """Say whether a session was greeted and no advice can be due, which is so at nearly every prompt."""
+    try:
+        names = posix.listdir(session_folder(state, record) or "/dev/null")
+    except OSError:
+        return False
+    return "greeted" in names and ("advised" in names or not any(name in names for name in DUE))
 
 
 def is_due(state: str, record: dict[str, str], seconds: float) -> bool:

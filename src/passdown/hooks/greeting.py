@@ -41,8 +41,6 @@ def greet(record: Record, state: str, begun: float) -> tuple[str, str]:
         memory.count("again")
         memory.forget("level")
     greeted = record["event"] == "prompt" and memory.holds("greeted")
-    if greeted and (not (memory.compactions() or memory.holds("level")) or memory.holds("advised")):
-        return "", "greeted before"
     found = ground.find_repository(record["cwd"])
     if found is None:
         return "", "no repository"
