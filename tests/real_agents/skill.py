@@ -100,12 +100,16 @@ def passdown(stage: Stage, *words: str) -> bytes:
 
 
 def loading(agent: str, stage: Stage) -> list[dict[str, Any]]:
-    """Return how the model asks for a skill: with the agent's tool for it, else by reading the file."""
+    """Return how the model asks for a skill: with the agent's tool for it, else by reading the file.
+
+    OpenCode's own tool wants ripgrep, which it downloads where there is none.
+    """
     path = ".agents/skills/passdown/SKILL.md"
     tools: dict[str, tuple[str, dict[str, Any]]] = {
         "claude_code": ("Skill", {"skill": "passdown"}), "codex": ("exec_command", {"cmd": f"cat {path}"}),
         "pi": ("read", {"path": str(stage.root / path)}), "copilot": ("skill", {"skill": "passdown"}),
-        "opencode": ("skill", {"name": "passdown"}), "gemini": ("activate_skill", {"name": "passdown"}),
+        "opencode": ("bash", {"command": f"cat {path}", "description": "Read the skill"}),
+        "gemini": ("activate_skill", {"name": "passdown"}),
         "qwen": ("skill", {"skill": "passdown"}),
     }  # fmt: skip
     name, args = tools[agent]
