@@ -247,6 +247,21 @@ def test_a_damaged_or_foreign_index_is_made_anew(store: Store, damage: str) -> N
     assert store.found("bucket") == list(range(1, 30))
 
 
+def test_damage_that_shows_when_it_is_asked(store: Store) -> None:
+    for number in range(1, 30):
+        store.save(number, *[f"mend the bucket {number} {text}" for text in range(30)])
+    assert len(store.found("bucket")) == 29
+    path = index_path()
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        database.execute("UPDATE words_data SET block = x'ffffffffffffffffffffffff'")
+    database.close()
+    answer = searched(store.home, "bucket", Wanted(everywhere=True, limit=100))
+    assert len(answer.found) == 29
+    assert answer.notes == ("the index of sessions was damaged and has been made anew",)
+    assert len(store.found("bucket")) == 29
+
+
 def test_a_folder_that_cannot_be_written(store: Store) -> None:
     if os.getuid() == 0:
         pytest.skip("root may write anywhere")

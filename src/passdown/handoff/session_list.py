@@ -7,9 +7,9 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from passdown.errors import UsageError
+from passdown.errors import ConflictError, UsageError
 from passdown.model.pattern import lazy_pattern
 from passdown.redact.neutralise import one_line
 from passdown.sessions.index.check import is_current
@@ -23,10 +23,11 @@ from passdown.sessions.index.query import (
     search,
     sessions_saying,
 )
-from passdown.sessions.index.schema import index_path, reading
+from passdown.sessions.index.schema import index_path, is_broken, reading
 from passdown.sessions.index.stores import rows
 
 Progress = Callable[[int, int], None]
+Answer = TypeVar("Answer")
 
 _AGO = lazy_pattern(r"(\d{1,6})\s*([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -62,17 +63,48 @@ class Searched(NamedTuple):
 
 def listed(folder: Path, wanted: Wanted, *, progress: Progress | None = None) -> Listed:
     """Return the newest sessions. Raises `UsageError` for an unknown agent or a time that is none."""
-    with _up_to_date(progress) as (database, notes):
-        asked = _filter(database, folder, wanted)
-        found, count = list_sessions(database, asked, wanted.limit)
+
+    def ask(database: sqlite3.Connection, notes: tuple[str, ...]) -> Listed:
+        found, count = list_sessions(database, _filter(database, folder, wanted), wanted.limit)
         return Listed(found, count - len(found), notes)
+
+    return _answer(ask, progress)
 
 
 def searched(folder: Path, words: str, wanted: Wanted, *, progress: Progress | None = None) -> Searched:
     """Return the sessions in which the words were said or run. Raises `UsageError` when there is no word in `words`."""
-    with _up_to_date(progress) as (database, notes):
+
+    def ask(database: sqlite3.Connection, notes: tuple[str, ...]) -> Searched:
         found, more = search(database, words, _filter(database, folder, wanted), wanted.limit)
         return Searched(found, more, notes)
+
+    return _answer(ask, progress)
+
+
+def _answer(ask: Callable[[sqlite3.Connection, tuple[str, ...]], Answer], progress: Progress | None) -> Answer:
+    """Ask an index that is up to date; one that turns out to be damaged is made anew, and asked again."""
+    try:
+        with _up_to_date(progress) as (database, notes):
+            return ask(database, notes)
+    except sqlite3.Error as error:
+        from passdown.sessions.index.fill import refresh
+
+        damaged = is_broken(error)
+        done = refresh(progress=progress, damaged=damaged)
+    try:
+        with reading(index_path()) as again:
+            if again is not None:
+                return ask(again, done.notes)
+    except sqlite3.Error as error:
+        raise _unreadable(str(error)) from error
+    raise _unreadable("; ".join(done.notes))
+
+
+def _unreadable(reason: str) -> ConflictError:
+    return ConflictError(
+        f"the index of sessions cannot be read: {reason}", where=str(index_path()),
+        next_step="Delete it; it is made again from the agents' logs.",
+    )  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -99,7 +131,6 @@ def _elsewhere(progress: Progress | None) -> Iterator[sqlite3.Connection]:
     """Make an index for one question, where the user's own cannot be written."""
     from tempfile import TemporaryDirectory
 
-    from passdown.errors import ConflictError
     from passdown.sessions.index.fill import refresh
 
     with TemporaryDirectory(prefix="passdown-") as place:

@@ -14,7 +14,7 @@ from passdown.errors import ConflictError, PassdownError
 from passdown.io.files import lock
 from passdown.sessions.index.changes import SETTLED_NS, Changes, Task, find_changes
 from passdown.sessions.index.check import note_check
-from passdown.sessions.index.schema import PART_BITS, anew, index_path, is_broken, writing
+from passdown.sessions.index.schema import DAMAGED, PART_BITS, anew, index_path, is_broken, remove, writing
 
 if TYPE_CHECKING:
     from passdown.sessions.index.fold import Row, Text
@@ -39,8 +39,10 @@ class Refreshed(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def refresh(*, path: Path | None = None, progress: Progress | None = None, processes: int = 0) -> Refreshed:
-    """Read what is new or changed into the index, and take out what is gone.
+def refresh(
+    *, path: Path | None = None, progress: Progress | None = None, processes: int = 0, damaged: bool = False
+) -> Refreshed:
+    """Read what is new or changed into the index, and take out what is gone; a `damaged` one is made anew first.
 
     While another process does that, or where the folder cannot be written, nothing is done and `behind` says so.
     """
@@ -48,7 +50,10 @@ def refresh(*, path: Path | None = None, progress: Progress | None = None, proce
     processes = processes or _processors()
     try:
         with lock(path.with_suffix(".lock")):
+            if damaged:
+                remove(path)
             done = _refresh(path, progress, processes)
+            done = done._replace(notes=(DAMAGED, *done.notes)) if damaged else done
             note_check(path)
             return done
     except ConflictError:

@@ -12,10 +12,12 @@ from passdown import __version__
 from passdown.errors import UnsafeError
 from passdown.sessions.index.place import index_path
 
-__all__ = ["FORMAT", "PART_BITS", "anew", "index_path", "is_broken", "reading", "remove", "writing"]
+__all__ = ["DAMAGED", "FORMAT", "PART_BITS", "anew", "index_path", "is_broken", "reading", "remove", "writing"]
 
 FORMAT = 1
 """Raised by one whenever what the tables hold changes its meaning."""
+
+DAMAGED = "the index of sessions was damaged and has been made anew"
 
 PART_BITS = 20
 """A text's row number is its part's number shifted by so many bits, plus its place in it."""
@@ -96,7 +98,7 @@ def anew(path: Path) -> tuple[sqlite3.Connection, str]:
     remove(path)
     connection = _open(path)
     _create(connection)
-    return connection, "the index of sessions was damaged and has been made anew"
+    return connection, DAMAGED
 
 
 def remove(path: Path) -> None:
