@@ -114,8 +114,8 @@ def command(agent: str, cache: Path) -> list[str]:
         case "gemini":
             return [program, "-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-o", "json", "-p", PROMPT]
         case "qwen":  # which needs a newer Node than many machines have; npm's package `node` brings one
-            program = [str(modules / "node/bin/node"), str(modules / "@qwen-code/qwen-code/cli-entry.js")]
-            return [*program, "-m", "mock-model", "--approval-mode", "yolo", "-o", "json", "-p", PROMPT]
+            node, entry = modules / "node/bin/node", modules / "@qwen-code/qwen-code/cli-entry.js"
+            return [str(node), str(entry), "-m", "mock-model", "--approval-mode", "yolo", "-o", "json", "-p", PROMPT]
         case "openhands":
             return [str(place / "venv/bin/python"), str(Path(__file__).with_name("openhands_run.py")), PROMPT]
         case _:

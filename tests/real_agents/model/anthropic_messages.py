@@ -49,7 +49,7 @@ def whole(body: Body, reply: Reply) -> Body:
 def events(body: Body, reply: Reply) -> list[Event]:
     """Return the message as the events of a stream."""
     usage = _usage(reply)
-    told = [("message_start", {"message": _message(body, {**usage, "output_tokens": 1})})]
+    told: list[Event] = [("message_start", {"message": _message(body, {**usage, "output_tokens": 1})})]
     for index, block in enumerate(_blocks(reply)):
         spoken = block["type"] == "text"
         empty = {**block, "text": ""} if spoken else {**block, "input": {}}

@@ -197,8 +197,7 @@ def main() -> None:
     except (ValueError, KeyError, OSError) as error:
         sys.exit(f"no scripted model: {error}")
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-    host, port = model.server_address[:2]
-    print(f"http://{host}:{port}", flush=True)
+    print(f"http://{arguments.host}:{model.server_address[1]}", flush=True)
     with contextlib.suppress(KeyboardInterrupt):
         model.serve_forever()
 
