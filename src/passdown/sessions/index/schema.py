@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from passdown import __version__
 from passdown.errors import UnsafeError
 from passdown.sessions.index.place import index_path
 
@@ -154,7 +154,13 @@ def _is_ours(connection: sqlite3.Connection) -> bool:
         row = connection.execute("SELECT value FROM facts WHERE name = 'passdown'").fetchone()
     except sqlite3.Error:
         return False
-    return row is not None and row[0] == __version__
+    return row is not None and row[0] == _version()
+
+
+def _version() -> str:
+    # Another version may read the same log differently. The package's root names upper layers, so it is not imported.
+    version: str = sys.modules["passdown"].__version__
+    return version
 
 
 def _emptied(connection: sqlite3.Connection) -> str:
@@ -175,7 +181,7 @@ def _create(connection: sqlite3.Connection) -> None:
     for statement in _TABLES.split(";\n"):
         if statement.strip():
             connection.execute(statement)
-    connection.execute("INSERT INTO facts VALUES('passdown', ?)", (__version__,))
+    connection.execute("INSERT INTO facts VALUES('passdown', ?)", (_version(),))
     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
     connection.execute("COMMIT")
