@@ -300,6 +300,15 @@ def test_hostile_paths_of_a_configuration_stay_words(repository: Any, passdown: 
     assert not (repository.root / "x").exists()
 
 
+@pytest.mark.parametrize("path", ["../out/clues.jsonl", "/tmp/clues.jsonl", "a/../../clues.jsonl"])
+def test_no_agent_is_taught_to_write_outside(path: str, repository: Any, passdown: Callable[..., Any]) -> None:
+    repository.write("passdown.toml", f'[artifacts]\nclues = "{path}"\n')
+    for words in (("skill", "install", "codex"), ("skill", "show"), ("init", "--agents-md")):
+        assert passdown(*words, folder=repository.root).returncode == 8
+    assert not (repository.root / ".agents").exists()
+    assert not (repository.root / "AGENTS.md").exists()
+
+
 def test_show_and_init(repository: Any, passdown: Callable[..., Any]) -> None:
     shown = passdown("skill", "show", folder=repository.root).stdout.decode()
     assert shown == main_text(repository.root)

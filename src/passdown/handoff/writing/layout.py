@@ -10,6 +10,7 @@ from msgspec import Struct
 from passdown.config import load_config
 from passdown.handoff.place import find_root
 from passdown.handoff.record import project_log
+from passdown.io.files import join_inside
 from passdown.model.workbench import Role
 from passdown.redact.neutralise import one_line
 from passdown.workbench.document import Notes
@@ -48,7 +49,10 @@ class Layout(Struct, frozen=True, kw_only=True):
 
 
 def read_layout_of(folder: Path) -> Layout:
-    """Find where the artifacts of the project around `folder` lie. Raises `NoEvidenceError` outside of a repository."""
+    """Find where the artifacts of the project around `folder` lie.
+
+    Raises `NoEvidenceError` outside of a repository, `UnsafeError` for a configured path that leads out of it.
+    """
     root = find_root(folder)
     config = load_config(root)
     own = project_log(root, config)
@@ -60,6 +64,8 @@ def read_layout_of(folder: Path) -> Layout:
         "clues": place_of(root, config, "clues"), "feedback": feedback, "output": config.output,
         "mirror": config.mirror, "test_command": config.test_command,
     }  # fmt: skip
+    for name in ("decisions", "questions", "clues", "feedback"):
+        join_inside(root, paths[name])
     plain = {name: _plain(text) for name, text in paths.items()}
     return Layout(**plain, recorded=bool(own), plans=tuple((_plain(path), what) for path, what in plans))
 
