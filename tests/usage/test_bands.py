@@ -41,6 +41,11 @@ def test_boundaries_that_are_none_are_refused(prepare: float, wrap_up: float, to
         bands_of(Budget(prepare=prepare, wrap_up=wrap_up, tokens=tokens))
 
 
+def test_a_configured_window_without_room_is_refused() -> None:
+    with pytest.raises(UsageError, match="'mine' has no window of 0 tokens"):
+        bands_of(Budget(windows={"other": 5, "mine": 0}))
+
+
 @pytest.mark.parametrize("agent", sorted(COMPACTS_AT))
 def test_both_boundaries_lie_below_the_agents_own_compaction(agent: str) -> None:
     trigger = compacts_at(agent, {})

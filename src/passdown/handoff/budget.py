@@ -130,7 +130,8 @@ def _nested(environ: Mapping[str, str]) -> Iterator[Finding]:
 def standing_of(ref: SessionRef, gauge: Gauge, budget: Budget, asked: Asked, environ: Mapping[str, str]) -> Standing:
     """Return the level of a session that was read."""
     own = asked.window or own_window(gauge.model, budget.windows)
-    window = own or gauge.window or window_of(gauge.model, seen=gauge.largest)
+    logged = gauge.window if gauge.window and gauge.window > 0 else None
+    window = own or logged or window_of(gauge.model, seen=gauge.largest)
     trigger = compacts_at(ref.agent, environ)
     if window and gauge.compacted_at and gauge.compacted_at < window:
         trigger = min(trigger or 1.0, gauge.compacted_at / window)
@@ -156,23 +157,31 @@ def budget_at(folder: Path, asked: Asked) -> Budget:
 def _session(folder: Path, asked: Asked, environ: Mapping[str, str]) -> SessionRef:
     if asked.session:
         return find_session(asked.session, agent=asked.agent)
+    refs = [ref for ref in _newest(folder) if asked.agent in ("", ref.agent)]
     for row in AGENTS:
         own = environ.get(row.own, "") if row.own and asked.agent in ("", row.id) else ""
-        if own:
-            try:
-                return find_session(own, agent=row.id)
-            except UsageError:  # its log is not there yet, or the variable is a leftover
-                continue
+        if not own:
+            continue
+        if found := [ref for ref in refs if (ref.agent, ref.session_id) == (row.id, own)]:
+            return found[0]
+        try:
+            return find_session(own, agent=row.id)
+        except UsageError:  # its log is not there yet, or the variable is a leftover
+            continue
+    if refs:
+        return refs[0]
+    what = "no session worked in this repository yet" if locate(folder) is not None else "is not in a git repository"
+    raise NoEvidenceError(what, where=str(folder.resolve()), next_step=_NEXT)
+
+
+def _newest(folder: Path) -> list[SessionRef]:
+    """Return the newest sessions of the worktree around `folder`; none outside a repository."""
     root = locate(folder)
     if root is None:
-        raise NoEvidenceError("is not in a git repository", where=str(folder.resolve()), next_step=_NEXT)
+        return []
     layout = read_layout(root)
     facts = RepositoryFacts(root=str(root), git_dir=str(layout.git_dir), common_dir=str(layout.common_dir))
-    refs, _ = newest_sessions(facts, None)
-    for ref in refs:
-        if asked.agent in ("", ref.agent):
-            return ref
-    raise NoEvidenceError("no session worked in this repository yet", where=str(root), next_step=_NEXT)
+    return newest_sessions(facts, None)[0]
 
 
 def watch_budget(folder: Path, asked: Asked) -> Iterator[Standing | None]:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from passdown.config import Budget
 from passdown.errors import UsageError
+from passdown.redact.neutralise import one_line
 
 Band = Literal["go_on", "prepare", "wrap_up", "unknown"]
 Phase = Literal["", "new", "nearly_done"]
@@ -58,6 +59,10 @@ def bands_of(budget: Budget, compacts_at: float | None = None) -> Bands:
             f"these are no boundaries: prepare {budget.prepare:g}, wrap up {budget.wrap_up:g}, {budget.tokens} tokens",
             where="budget",
             next_step="Both are parts of the window between 0 and 1, the first no larger than the second.",
+        )
+    if wrong := next((name for name, tokens in budget.windows.items() if tokens <= 0), None):
+        raise UsageError(
+            f"{one_line(wrong, 60)!r} has no window of {budget.windows[wrong]} tokens", where="budget.windows"
         )
     highest = 1.0 if compacts_at is None else compacts_at * _BELOW_TRIGGER
     if highest >= budget.wrap_up:
