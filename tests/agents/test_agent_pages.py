@@ -87,3 +87,10 @@ def test_the_seconds_are_those_that_are_asked_for() -> None:
     codex = hooks_of(next(row for row in ROWS if row.id == "codex")).install(None, command)
     assert set(re.findall(r'"timeout": (\d+)', codex)) == {"3", "10"}
     assert "SessionEnd and Interrupt get 3 s" in plain((PAGES / "codex.md").read_text("utf-8"))
+
+
+def test_the_skills_page_names_who_looks_where() -> None:
+    text = (ROOT / "docs/skill.md").read_text("utf-8")
+    for row in (row for row in TABLE if row.skills):
+        line = next(line for line in text.splitlines() if line.startswith(f"| `{row.skills}`"))
+        assert row.title in line
