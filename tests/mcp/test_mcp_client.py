@@ -246,3 +246,26 @@ def test_calls_of_our_own_tools_are_no_evidence(repository: Any, claude_session:
     session.says("Next step: Read outputs/handoff/x/handoff.md in the next session")
     done = passdown("wrap", "--dry-run", "--json", folder=repository.root)
     assert STEP in json.loads(done.stdout)["next_action"]["text"], done.stderr
+
+
+@pytest.mark.parametrize("how", ["tool", "shell"])
+def test_last_words_after_a_wrap_do_not_displace_its_next_step(
+    talk: Any, repository: Any, claude_session: Any, passdown: Any, how: str
+) -> None:
+    session = claude_session(repository.root)
+    session.human("Limit the requests of each tenant.")
+    session.edits("limits.py")
+    repository.write("limits.py", "burst = 11\n")
+    session.says("The bucket is in.")
+    if how == "tool":
+        server = talk(repository.root)
+        server.greet("claude-code")
+        assert not server.call("wrap", {"interim": True, "next": STEP})["isError"]
+        session.calls("mcp__passdown__wrap", {"interim": True, "next": STEP}, "packet 0123 (interim)")
+    else:
+        passdown("wrap", "--interim", "--next", STEP, folder=repository.root)
+        session.runs("passdown wrap --interim --next x", "outputs/handoff")
+    session.says("The handoff is written.")
+    done = passdown("take", "--json", "--no-receipt", folder=repository.root)
+    taken = json.loads(done.stdout)
+    assert (taken["next_step"]["text"], taken["built_now"]) == (STEP, False), done.stdout

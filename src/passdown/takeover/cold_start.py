@@ -47,10 +47,13 @@ def _chosen_over(packet: Packet) -> str:
 
 
 def is_newer(built: Packet, packet: Packet) -> bool:
-    """Say whether a packet built now knows of session work that the other one does not."""
+    """Say whether a packet built now knows of session work that the other one does not.
+
+    That a session went on talking, as agents do after they wrapped, is no work: nothing of it is used.
+    """
     known = {line.id: line.ended_at or "" for line in packet.sessions}
     as_of = packet.as_of or ""
-    return any(
+    return (built.as_of or "") > as_of and any(
         (line.ended_at or "") > max(known.get(line.id, ""), as_of if line.id not in known else "", _chosen_over(packet))
         for line in built.sessions
     )
