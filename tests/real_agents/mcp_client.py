@@ -1,6 +1,6 @@
 """A real agent calls passdown's MCP server: take, note, wrap. Its model is told the brief, and the packet is there.
 
-    python tests/real_agents/mcp_client.py [--agents claude_code,codex,copilot] [--keep DIR]
+    python tests/real_agents/mcp_client.py [--agents claude_code,codex,copilot,opencode,gemini,qwen] [--keep DIR]
 
 The agent is told of the server by what `passdown mcp --config AGENT` prints, in its user's settings; no hooks are
 installed. The model works half way, leaves a note, and wraps; in the agent's next session it takes the packet.
@@ -20,7 +20,9 @@ import jsonschema_rs
 from stage import HERE, Stage, fenced, run_scenes, texts
 
 AGENTS = ("claude_code", "codex", "copilot")
-FILES = {"claude_code": ".claude.json", "codex": ".codex/config.toml", "copilot": ".copilot/mcp-config.json"}
+FILES = {"claude_code": ".claude.json", "codex": ".codex/config.toml", "copilot": ".copilot/mcp-config.json",
+         "opencode": ".config/opencode/opencode.json", "gemini": ".gemini/settings.json", "qwen": ".qwen/settings.json"}  # fmt: skip
+NAMES = {"copilot": "passdown-{}", "opencode": "passdown_{}", "gemini": "mcp_passdown_{}"}
 NOTE = "str.casefold is not wanted: the tests ask for lower"
 STEP = "Cut to n-1 in src/slug.py, then run tests/test_slug.py"
 
@@ -57,9 +59,9 @@ def register(stage: Stage, name: str) -> None:
 
 def call(agent: str, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the step in which the model calls a tool of the server, under the name that the agent gives it."""
-    called = {"codex": {"name": tool, "namespace": "mcp__passdown"}, "copilot": {"name": f"passdown-{tool}"}}.get(
-        agent, {"name": f"mcp__passdown__{tool}"}
-    )
+    called = {"name": NAMES.get(agent, "mcp__passdown__{}").format(tool)}
+    if agent == "codex":
+        called = {"name": tool, "namespace": "mcp__passdown"}
     return {"text": f"Calling {tool}.", "tool": {**called, "args": arguments}}
 
 
