@@ -6,8 +6,6 @@ import os
 from pathlib import Path
 
 from passdown.errors import NoEvidenceError
-from passdown.packet.boundary import branch_in_packet
-from passdown.redact.scan import Redactor
 from passdown.repository.head import current_branch
 from passdown.repository.locate import locate
 
@@ -26,5 +24,8 @@ def find_root(folder: Path) -> Path:
 
 def branch_on_shelf(root: Path) -> str | None:
     """Return the branch that is checked out as packets name it, None for a detached HEAD."""
+    from passdown.packet.boundary import branch_in_packet  # who only asks for the root need not load all of a packet
+    from passdown.redact.scan import Redactor
+
     branch = current_branch(root)
     return branch_in_packet(branch, Redactor(os.environ)) if branch else None
