@@ -143,6 +143,23 @@ def test_deleted_and_renamed_files(store: Store) -> None:
     assert store.found("lantern") == []
 
 
+def test_an_agent_that_was_removed_leaves_nothing_behind(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.save(1, "mend the bucket")
+    assert store.all() == [1]
+    (store.home / "other").mkdir()
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(store.home / "other"))
+    assert store.all() == []
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR")
+    assert refresh() == Refreshed()
+    assert store.all() == [1]
+    shutil.rmtree(store.home / ".claude")
+    assert store.all() == []
+    with reading(index_path()) as database:
+        assert database is not None
+        for table in ("sessions", "said", "parts", "logs"):
+            assert database.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
+
+
 def test_a_file_that_is_no_session_is_looked_at_once(store: Store) -> None:
     path = store.save(1, "mend the bucket")
     path.with_name("notes.jsonl").write_text('{"hello": 1}\n')

@@ -66,6 +66,10 @@ def test_filters(store: Callable[..., Path], repository: Any, passdown: Call, tm
     assert listed("--since", "1h") == [1, 2]
     assert listed("--since", "2999-01-01") == []
     assert numbers(passdown("-C", str(other), "sessions", "--json")) == [3]
+    assert numbers(passdown("sessions", "--all", "--json", "search", "bucket", folder=repository.root)) == [1, 3]
+    assert numbers(
+        passdown("sessions", "--all", "search", "--json", "bucket", "--limit", "1", folder=repository.root)
+    ) == [3]
     found = passdown("sessions", "search", "--json", "bucket", folder=repository.root)
     assert numbers(found) == [1]
     hit = json.loads(found.stdout)["sessions"][0]["hits"][0]

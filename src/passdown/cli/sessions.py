@@ -52,6 +52,9 @@ def sessions(ctx: click.Context, /, as_json: bool, **wanted: Any) -> None:
     Deleting it loses nothing: it is made again from the agents' own logs.
     """
     if ctx.invoked_subcommand is not None:
+        # What stands before the subcommand holds for it as well.
+        given = {name: value for name, value in {**wanted, "as_json": as_json}.items() if value}
+        ctx.default_map = dict.fromkeys(("search", "show", "export"), given)
         return
     import time
 

@@ -80,9 +80,8 @@ def find_changes(connection: sqlite3.Connection, *, now_ns: int | None = None) -
                 _compare(connection, agent.id, home, path, folder, changes, now_ns)
                 changes.folders.append((path, agent.id, str(home), folder.mtime_ns, signature))
         for path in known:
-            changes.left.append((path, agent.id, str(home)))
-            names = connection.execute("SELECT name FROM logs WHERE folder = ? AND agent = ?", (path, agent.id))
-            changes.gone.extend((agent.id, path, name) for (name,) in names)
+            _leave(connection, agent.id, str(home), path, changes)
+    _leave_homes(connection, changes)
     changes.tasks.sort(key=lambda task: (task.mtime_ns, task.path))
     return changes
 
@@ -106,6 +105,22 @@ def seems_unchanged(connection: sqlite3.Connection) -> bool:
         "SELECT folder, name, size, mtime_ns FROM logs ORDER BY mtime_ns DESC LIMIT ?", (_NEWEST,)
     )
     return all(_stamp_of(f"{folder}/{name}") == (size, mtime_ns) for folder, name, size, mtime_ns in newest)
+
+
+def _leave(connection: sqlite3.Connection, agent: str, home: str, path: str, changes: Changes) -> None:
+    changes.left.append((path, agent, home))
+    names = connection.execute("SELECT name FROM logs WHERE folder = ? AND agent = ?", (path, agent))
+    changes.gone.extend((agent, path, name) for (name,) in names)
+
+
+def _leave_homes(connection: sqlite3.Connection, changes: Changes) -> None:
+    """Take out what is known of agents' folders that were deleted; one that is only not asked for now stays."""
+    for agent, home in connection.execute("SELECT DISTINCT agent, home FROM sessions").fetchall():
+        if not os.path.lexists(home):
+            for path in _folders(connection, agent, home):
+                _leave(connection, agent, home, path, changes)
+            here = connection.execute("SELECT path, inner FROM sessions WHERE agent = ? AND home = ?", (agent, home))
+            changes.gone.extend((agent, path, f"\0{inner}") for path, inner in here)
 
 
 def _time_of(path: str) -> int:

@@ -42,6 +42,7 @@ CREATE TABLE sessions(
   human_messages INTEGER, last_exit INTEGER, texts INTEGER, trouble TEXT
 );
 CREATE UNIQUE INDEX sessions_place ON sessions(agent, path, inner);
+CREATE INDEX sessions_home ON sessions(agent, home);
 CREATE INDEX sessions_grew ON sessions(modified_at);
 CREATE TABLE parts(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER);
 CREATE INDEX parts_session ON parts(session);
