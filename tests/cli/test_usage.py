@@ -159,6 +159,19 @@ def test_input_that_no_log_tells_is_not_zero(ask: Any, passdown: Any, repository
     assert "hit " not in shown and "context" not in shown
 
 
+def test_a_compaction_is_told_with_what_it_left(made: Any, ask: Any, passdown: Any, repository: Any) -> None:
+    session = made(A, 1_000, 160_000)
+    session.row("system", subtype="compact_boundary", compactMetadata={"trigger": "auto", "preTokens": 161_000})
+    usage = {"input_tokens": 30_000, "output_tokens": 7}
+    message = {"id": "after", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
+               "content": [{"type": "text", "text": "On."}], "usage": usage}  # fmt: skip
+    session.row("assistant", message=message, requestId="after")
+    (one,) = ask("--session", A)["shortened"]
+    assert (one["tokens_before"], one["next_prompt"], one["after_call"]) == (161_000, 30_000, 2)
+    shown = passdown("usage", "--session", A, folder=repository.root).stdout.decode()
+    assert "compacted 1 time: 161.0k → 30.0k" in shown
+
+
 def test_the_cost_is_at_list_price_and_says_what_it_leaves_out(
     made: Any, ask: Any, passdown: Any, repository: Any
 ) -> None:

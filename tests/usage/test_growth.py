@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from passdown.cli.usage import chart
 from passdown.model.session import Compaction, ToolCall, ToolResult, Usage, UserMessage
 from passdown.usage.calls import Account, read_account
-from passdown.usage.growth import PACKET, break_even, growth_of
+from passdown.usage.growth import PACKET, break_even, growth_of, thinned
 
 
 def account(contexts: list[int], tools: dict[int, list[tuple[str, int]]] | None = None) -> Account:
@@ -36,6 +37,24 @@ def test_jumps_name_the_tool_call_that_brought_most() -> None:
     assert (growth.jumps[0].step.tool, growth.jumps[0].step.size) == ("cat", 5000)
     assert growth.jumps[1].step is None
     assert (growth.first, growth.largest, growth.last) == (30_000, 250_000, 250_000)
+
+
+def test_a_thinned_series_keeps_its_peaks() -> None:
+    assert thinned([1, 2, 3], 5) == [1, 2, 3]
+    series = [10] * 1000
+    series[517] = 99
+    points = thinned(series, 40)
+    assert (len(points), max(points), points.count(10)) == (40, 99, 39)
+    assert thinned([], 3) == []
+
+
+@pytest.mark.parametrize("width", [1, 7, 80, 300])
+def test_the_chart_fits_and_rises_with_the_context(width: int) -> None:
+    drawn = chart([0, 100, 200, 300, 400, 500, 600, 700, 800] * 20, width)
+    assert 1 <= len(drawn) <= width
+    assert "█" in drawn and set(drawn) <= set("▁▂▃▄▅▆▇█")
+    assert chart([5, 10], 10) == "▅█"
+    assert chart([], 10) == ""
 
 
 def test_slow_growth_and_compactions_are_no_jumps() -> None:

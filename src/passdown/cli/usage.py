@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from passdown.cli.output import follow, print_findings, print_json, print_table
+from passdown.cli.output import follow, print_findings, print_json, print_table, terminal_width
 
 if TYPE_CHECKING:
     from passdown.usage.totals import By
 
 HEADER = ("calls", "fresh", "cache read", "cache write", "output", "hit")
+_BARS = "▁▂▃▄▅▆▇█"
 _WAYS = ["agent", "model", "day", "subagent", "tool", "session"]
 
 
@@ -108,6 +109,15 @@ def tokens(count: int | None) -> str:
     return f"{count / 1000:.1f}k" if count >= 10**4 else str(count)
 
 
+def chart(series: Sequence[int], width: int) -> str:
+    """Draw a series in one line of at most so many characters, from nothing to its largest."""
+    from passdown.usage.growth import thinned
+
+    points = thinned(series, max(1, width))
+    largest = max(points, default=0)
+    return "".join(_BARS[min(7, 8 * point // largest)] if largest else _BARS[0] for point in points)
+
+
 def percent(rate: float | None) -> str:
     """Write a rate as 90.7 %."""
     return "-" if rate is None else f"{100 * rate:.1f} %"
@@ -143,7 +153,7 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
     if told["copied_calls"]:
         yield f"{told['copied_calls']} calls copied from another session are not counted again"
     if told["compactions"]:
-        yield f"compacted {told['compactions']} time{'' if told['compactions'] == 1 else 's'}"
+        yield f"compacted {told['compactions']} time{'' if told['compactions'] == 1 else 's'}{_shortened(told)}"
     if "growth" in told:
         yield from _growth(told)
 
@@ -165,6 +175,15 @@ def _nested(nested: dict[str, Any]) -> str:
     )
 
 
+def _shortened(told: dict[str, Any]) -> str:
+    whole = [one for one in told.get("shortened", []) if not one.get("micro")]
+    sizes = [
+        f"{tokens(one.get('tokens_before'))} → {tokens(one.get('tokens_after') or one['next_prompt'])}"
+        for one in whole[:8]
+    ]
+    return f": {', '.join(sizes)}" if sizes else ""
+
+
 def _growth(told: dict[str, Any]) -> Iterator[str]:
     growth = told["growth"]
     if growth["first"]:
@@ -172,6 +191,7 @@ def _growth(told: dict[str, Any]) -> Iterator[str]:
             f"context {tokens(growth['first'])} at first, {tokens(growth['largest'])} at its largest, "
             f"{tokens(growth['last'])} at last"
         )
+        yield f"  {chart(growth['series'], min(80, terminal_width('stdout') or 80) - 2)}"
     for jump in growth["jumps"]:
         step = jump["step"]
         after = f"after {step['tool']}: {step['words']}" if step else "with no tool call before it"

@@ -11,9 +11,12 @@ from passdown.handoff.nested import NestedCost
 from passdown.handoff.usage import OneSession, Usage, rows_of, sums
 from passdown.redact.neutralise import one_line
 from passdown.redact.scan import Redactor
-from passdown.usage.calls import Step
-from passdown.usage.growth import CACHED_PRICE, PACKET, WRITE_PRICE
+from passdown.usage.calls import Step, next_prompt
+from passdown.usage.growth import CACHED_PRICE, PACKET, WRITE_PRICE, thinned
 from passdown.usage.totals import CONVENTION
+
+_POINTS = 400
+"""Most points of a series: enough for a chart."""
 
 
 def report(usage: Usage) -> dict[str, Any]:
@@ -73,11 +76,13 @@ def _session(one: OneSession) -> dict[str, Any]:
         "agent": account.agent,
         "growth": {
             "first": growth.first or None, "largest": growth.largest or None, "last": growth.last or None,
-            "jumps": jumps,
+            "jumps": jumps, "series": thinned([call.context for call in account.main], _POINTS),
             "break_even": None if even is None else {**msgspec.to_builtins(even), "saved": even.saved, **assumed},
         },
         "filled": plain,
-        "shortened": msgspec.to_builtins(account.compactions),
+        "shortened": [
+            {**msgspec.to_builtins(one), "next_prompt": next_prompt(account, one)} for one in account.compactions
+        ],
         "switches": [
             {**msgspec.to_builtins(switch), "before": one_line(switch.before, 60), "after": one_line(switch.after, 60)}
             for switch in one.switches

@@ -93,6 +93,11 @@ class Account(Struct, frozen=True, kw_only=True):
         return tuple(call for call in self.calls if not call.agent_id and call.context)
 
 
+def next_prompt(account: Account, one: Shortening) -> int | None:
+    """Return the main agent's first prompt after a compaction: what it left, as measured. None where none came."""
+    return next((call.context for call in account.main if call.number > one.after_call), None)
+
+
 class _Fold:
     """The calls found so far. A tool call goes with its response by id, else with the usage that is told next."""
 

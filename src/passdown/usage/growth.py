@@ -83,6 +83,14 @@ def growth_of(account: Account) -> Growth:
     )  # fmt: skip
 
 
+def thinned(contexts: Sequence[int], most: int) -> list[int]:
+    """Return at most so many points of a series, each the largest of those it stands for."""
+    if len(contexts) <= most:
+        return list(contexts)
+    bounds = [len(contexts) * number // most for number in range(most + 1)]
+    return [max(contexts[start:end]) for start, end in pairwise(bounds)]
+
+
 def find_jumps(main: Sequence[Call]) -> list[Jump]:
     """Return the calls whose context jumped, in order. The step before is the one that gave back most."""
     jumps = []
