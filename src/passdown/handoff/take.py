@@ -164,7 +164,7 @@ class _Takeover:
         found = find_sessions(facts, homes=self.options.homes)
         self.refs = found.refs
         self.own = own_session(found.refs, self.by, self.options.now or 0)
-        self.options = structs.replace(self.options, without=(*self.options.without, *self.own))
+        self.options = structs.replace(self.options, found=found, without=(*self.options.without, *self.own))
         refs = [ref for ref in found.refs if not {ref.session_id, ref.parent_id} & set(self.options.without)]
         try:
             selection = select_sessions(refs, facts, since=None, now=self.options.now)
