@@ -20,7 +20,7 @@ import clients
 from model.start import requests as asked
 from model.start import serving
 from project import make_project
-from stage import run_scenes
+from stage import PATIENCE, run_scenes
 
 MARK = "PASSDOWN-MARK-7f3a: the handoff of the last session, as data."
 EXPECTED = {
@@ -88,7 +88,7 @@ def obey(run: dict[str, Any], root: Path, env: dict[str, str], out: Any) -> int:
         if orders:
             agent.stdin.close()
             out.write(agent.stdout.read())
-        return agent.wait(240)
+        return agent.wait(PATIENCE)
 
 
 def prepare(agent: str, place: Path, cache: Path) -> None:

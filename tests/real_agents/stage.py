@@ -35,7 +35,9 @@ CACHE = Path(
     or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "passdown-ci"
 )
 DRAINED = 90.0
-PATIENCE = 240.0
+PATIENCE = 400.0
+"""Seconds for what takes seconds: machines are busy."""
+
 READ_ONLY: Steps = [{"text": "I have read the handoff and stop here."}]
 
 
@@ -217,7 +219,10 @@ def run_scenes(
     cache, lab = arguments.cache.resolve(), arguments.lab.resolve()
     if arguments.inside:
         name, place = arguments.inside.split("=", 1)
-        wrong = play(name, Path(place), cache, lab)
+        try:
+            wrong = play(name, Path(place), cache, lab)
+        except subprocess.TimeoutExpired as error:
+            wrong = [f"{Path(str(error.cmd[0])).name} took longer than {error.timeout:g} s"]
         print("; ".join(wrong) or "ok")
         sys.exit(1 if wrong else 0)
     here = []
