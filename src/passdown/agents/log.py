@@ -1,167 +1,37 @@
-"""Line logs, as several agents keep them: records with their place in the file, the ends of a file, ids and times."""
+"""What readers of agents' logs share, as it stands in `passdown.io.log`."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
-from functools import lru_cache
-from pathlib import Path
-from typing import Generic, Literal, NamedTuple, TypeVar
+from passdown.io.log import (
+    BAD,
+    HEAD,
+    Ends,
+    Log,
+    Number,
+    Record,
+    count,
+    ends_of,
+    mended,
+    milliseconds,
+    newest_first,
+    not_understood,
+    safe_id,
+    whole,
+)
 
-import msgspec
-
-from passdown.errors import UnsafeError
-from passdown.io.files import open_regular
-from passdown.io.jsonl import MAX_LINE, Line, read_file_lines, salvage
-from passdown.model.pattern import lazy_pattern
-from passdown.model.session import Unknown
-
-HEAD = 64 << 10
-"""Bytes read at either end of a file to find its sessions."""
-BAD = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What a decoder raises for a record that is none."""
-
-Record = TypeVar("Record")
-Number = int | float | None
-
-_SAFE_ID = lazy_pattern(r"[0-9A-Za-z][0-9A-Za-z._-]{0,127}")
-_MENDED = lazy_pattern(rb"\\u[0-9a-fA-F]{4}|[\x80-\xff]|NaN|-?Infinity|null")
-
-
-class Log(Generic[Record]):
-    """The records of a file in order, each with its line; what cannot be decoded comes as an `Unknown`.
-
-    `records` and `size` count what was read so far, physical records and bytes. A line over `max_line` bytes is passed
-    over unread. Iterating raises `FileNotFoundError` when the file is gone.
-    """
-
-    def __init__(self, path: Path, decode: Callable[[bytes], Record], *, max_line: int = MAX_LINE) -> None:
-        self.records = 0
-        self.size = 0
-        self._path = path
-        self._decode = decode
-        self._max_line = max_line
-
-    def __iter__(self) -> Iterator[tuple[Line, Record | Unknown]]:
-        decode = self._decode
-        for line in read_file_lines(self._path, max_line=self._max_line):
-            self.size = line.offset + line.length + line.complete
-            if line.data is None:
-                self.records += 1
-                yield line, not_understood(line, "line_too_long")
-                continue
-            try:
-                record = decode(line.data)
-            except BAD:
-                found = mended(line, decode)
-                self.records += bool(found)
-                for item in found:
-                    yield line, item
-            else:
-                self.records += 1
-                yield line, record
-
-
-def mended(line: Line, decode: Callable[[bytes], Record]) -> list[Record | Unknown]:
-    """Return the records of a line that is no single one, and a note of what could not be understood."""
-    data = (line.data or b"").rstrip(b"\x00 \t\r\n")
-    found: list[Record | Unknown] = []
-    documents = salvage(data)
-    for document in documents:
-        try:
-            found.append(decode(document))
-        except BAD:
-            found.append(not_understood(line, "bad_shape"))
-    if data and not (documents and _end(data) == _end(documents[-1])):
-        found.append(not_understood(line, "bad_json" if line.complete else "torn_line"))
-    return found
-
-
-def _end(text: bytes) -> bytes:
-    """The end of a text without the characters that mending replaces."""
-    return _MENDED.sub(b"", text[-200:])[-12:]
-
-
-def not_understood(
-    line: Line, reason: Literal["bad_json", "torn_line", "line_too_long", "bad_shape", "unknown_type"], record: str = ""
-) -> Unknown:
-    """Return the note that a line's record was not understood."""
-    return Unknown(record=record[:80], reason=reason, length=line.length, offset=line.offset, line=line.number)
-
-
-class Ends(NamedTuple):
-    """The first and last bytes of a file, its size, and when it last changed (milliseconds)."""
-
-    head: bytes
-    tail: bytes
-    size: int
-    modified: int
-
-
-def ends_of(path: Path) -> Ends | None:
-    """Return the ends of a file, None when it cannot be read or is no plain file."""
-    try:
-        with open_regular(path) as stream:
-            head = stream.read(HEAD)
-            size = stream.seek(0, io.SEEK_END)
-            stream.seek(max(len(head), size - HEAD))
-            tail = stream.read(HEAD)
-        return Ends(head, tail, size, int(path.stat().st_mtime * 1000))
-    except (OSError, UnsafeError):
-        return None
-
-
-def newest_first(store: Path, *patterns: str) -> list[Path]:
-    """Return the files of a store that match, newest first. Links to files or to their folders are left out."""
-    found: list[tuple[float, Path]] = []
-    for pattern in patterns:
-        for path in store.glob(pattern):
-            try:
-                if not path.is_symlink() and not path.parent.is_symlink():
-                    found.append((path.stat().st_mtime, path))
-            except OSError:
-                continue
-    return [path for _, path in sorted(found, key=lambda item: (-item[0], str(item[1])))]
-
-
-@lru_cache(maxsize=64)
-def _minute(text: str) -> int:
-    return round(datetime.fromisoformat(f"{text}00+00:00").timestamp() * 1000)
-
-
-def milliseconds(stamp: str | float | None) -> int | None:
-    """Return a time (ISO 8601, or already milliseconds) in milliseconds since the epoch, None when it is none.
-
-    A time without a zone is taken for UTC.
-    """
-    try:
-        if isinstance(stamp, str):
-            if len(stamp) == 24 and stamp[19] == "." and stamp[23] == "Z":
-                # What JavaScript writes; records of one minute share most of the work.
-                return _minute(stamp[:17]) + int(stamp[17:19] + stamp[20:23])
-            moment = datetime.fromisoformat(stamp)
-            if moment.tzinfo is None:
-                moment = moment.replace(tzinfo=UTC)
-            return round(moment.timestamp() * 1000)
-        return None if stamp is None else int(stamp)
-    except (ValueError, OverflowError):
-        return None
-
-
-def whole(number: Number) -> int | None:
-    """Return a number as an integer, None when it is absent or infinite."""
-    try:
-        return None if number is None else int(number)
-    except (ValueError, OverflowError):
-        return None
-
-
-def count(number: Number) -> int:
-    """Return a token count, 0 for what is none."""
-    return max(0, whole(number) or 0)
-
-
-def safe_id(text: str | None) -> str:
-    """Return an identifier that is one, else an empty string."""
-    return text if text and _SAFE_ID.fullmatch(text) else ""
+__all__ = [
+    "BAD",
+    "HEAD",
+    "Ends",
+    "Log",
+    "Number",
+    "Record",
+    "count",
+    "ends_of",
+    "mended",
+    "milliseconds",
+    "newest_first",
+    "not_understood",
+    "safe_id",
+    "whole",
+]
