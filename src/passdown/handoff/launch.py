@@ -42,6 +42,7 @@ _NAME = lazy_pattern(r"[0-9a-f]{16}")
 _SAID = lazy_pattern(r"\w")
 _KEPT = 86_400
 _MOST_SAID = 8_000
+_LISTED = 5
 
 
 class Order(Struct, frozen=True, kw_only=True):
@@ -288,8 +289,11 @@ def _refusal(taken: Taken, row: Agent) -> PassdownError | None:
     if taken.exit_code == 0:
         return None
     if taken.brief is None:
+        others = taken.cold.other_packets[:_LISTED] if taken.cold is not None else ()
+        names = ", ".join(one_line(f"{quote.text} ({quote.note})", 160) for quote in others)
+        elsewhere = f"; there is work on {names}" if names else ""
         return NoEvidenceError(
-            "there is no packet and no session to go on from",
+            f"there is no packet and no session here to go on from{elsewhere}",
             next_step=f"Start the agent by itself: {row.program}. `passdown take` shows what the repository says.",
         )
     why = "; ".join(one_line(reason, 300) for reason in taken.brief.reasons)
