@@ -170,6 +170,20 @@ def test_a_file_that_is_no_session_is_looked_at_once(store: Store) -> None:
     assert store.all() == [1]
 
 
+def test_names_that_are_no_text_and_text_that_is_none(store: Store) -> None:
+    path = store.save(1, "mend the bucket", "half a pair")
+    path.write_text(path.read_text().replace("half a pair", "half a pair \\ud83d"))
+    odd = os.fsencode(path.parent) + b"/\xff-\xfe.jsonl"
+    Path(os.fsdecode(odd)).write_text(store.rows(2, "mend the bucket"))
+    other = Path(os.fsdecode(os.fsencode(path.parent.parent) + b"/\xff"))
+    other.mkdir()
+    (other / "a.jsonl").write_text(store.rows(3, "mend the bucket"))
+    store.save(4, "mend the bucket", folder="höhe'; --")
+    assert sorted(store.all()) == [1, 4]
+    assert store.found("half pair") == [1]
+    assert len(all_sessions().refs) == 4
+
+
 def test_links_are_not_followed(store: Store, tmp_path: Path) -> None:
     path = store.save(1, "mend the bucket")
     elsewhere = tmp_path / "elsewhere.jsonl"

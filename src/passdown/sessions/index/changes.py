@@ -66,6 +66,8 @@ def find_changes(connection: sqlite3.Connection, *, now_ns: int | None = None) -
     now_ns = time.time_ns() if now_ns is None else now_ns
     changes = Changes([], [], [], [], [])
     for agent, home, logs in rows():
+        if not _is_text(str(home)):
+            continue
         if logs is None:
             _ask(connection, agent, home, changes)
             continue
@@ -75,6 +77,8 @@ def find_changes(connection: sqlite3.Connection, *, now_ns: int | None = None) -
             _watch(connection, agent, home, listing, known.get("*"), changes)
             continue
         for path, folder in listing.items():
+            if not _is_text(path):
+                continue
             signature = _signature(folder)
             if known.pop(path, None) != signature:
                 _compare(connection, agent.id, home, path, folder, changes, now_ns)
@@ -89,7 +93,7 @@ def find_changes(connection: sqlite3.Connection, *, now_ns: int | None = None) -
 def seems_unchanged(connection: sqlite3.Connection) -> bool:
     """Take a glance: say whether no folder and none of the newest logs changed since. An older log may have grown."""
     for agent, home, logs in rows():
-        if logs is None:
+        if logs is None or not _is_text(str(home)):
             continue
         values = (agent.id, str(home))
         folders = connection.execute(
@@ -121,6 +125,11 @@ def _leave_homes(connection: sqlite3.Connection, changes: Changes) -> None:
                 _leave(connection, agent, home, path, changes)
             here = connection.execute("SELECT path, inner FROM sessions WHERE agent = ? AND home = ?", (agent, home))
             changes.gone.extend((agent, path, f"\0{inner}") for path, inner in here)
+
+
+def _is_text(path: str) -> bool:
+    """Say whether the database can hold a path: one that is not UTF-8 is left to discovery."""
+    return path.isascii() or not any("\ud800" <= character <= "\udfff" for character in path)
 
 
 def _time_of(path: str) -> int:
@@ -164,7 +173,7 @@ def _compare(
     known = {name: (size, mtime) for name, size, mtime in connection.execute(sql, (path, agent))}
     for name, size, mtime_ns in folder.files:
         before = known.pop(name, None)
-        if before == (size, mtime_ns):
+        if before == (size, mtime_ns) or not _is_text(name):
             continue
         now = Task(agent, str(home), f"{path}/{name}", size, mtime_ns)
         if before is not None and _only_grew(connection, now, before[0], now_ns):
@@ -222,6 +231,8 @@ def _ask(connection: sqlite3.Connection, agent: Agent, home: Path, changes: Chan
     sql = "SELECT path, inner, bytes, modified_at FROM sessions WHERE agent = ? AND home = ?"
     known = {(row[0], row[1]): tuple(row[2:]) for row in connection.execute(sql, (agent.id, str(home)))}
     for ref in _found(agent, home):
+        if not _is_text(ref.path + ref.inner):
+            continue
         modified = ref.modified_at or ref.started_at or 0
         if known.pop((ref.path, ref.inner), None) != (ref.bytes, modified):
             changes.tasks.append(Task(agent.id, str(home), ref.path, ref.bytes, modified * 1_000_000, ref))
