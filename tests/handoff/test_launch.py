@@ -116,7 +116,7 @@ def test_a_missing_program_says_how_to_get_it(wrapped: Any, passdown: Any, stand
         assert passdown("launch", "gemini", folder=wrapped.root, PATH=path).returncode == 2
     assert list(wrapped.root.glob(".git/passdown/receipts/*")) == []
     wrong = passdown("launch", "bash", folder=wrapped.root, PATH=stand_ins.path)
-    assert (wrong.returncode, b"no agent that can be started" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, b"no brief for an agent called 'bash'" in wrong.stderr) == (2, True)
 
 
 def test_a_program_that_cannot_run_says_so(wrapped: Any, passdown: Any, stand_ins: Any) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
+from passdown.errors import UsageError
 from passdown.io.files import home_folder
 
 if TYPE_CHECKING:
@@ -129,6 +130,27 @@ TABLE: tuple[Agent, ...] = (
 
 AGENTS: tuple[Agent, ...] = tuple(row for row in TABLE if row.module)
 """The agents whose sessions can be read."""
+
+
+def row_called(name: str, rows: Iterable[Agent] = TABLE) -> Agent | None:
+    """Return the row of an agent as people name it: by its id, its program or its title, whatever the case."""
+    wanted = name.strip().lower().replace("-", "_").replace(" ", "_")
+    return next((row for row in rows if wanted in (row.id, row.program, row.title.lower().replace(" ", "_"))), None)
+
+
+def rows_called(names: Iterable[str], rows: Sequence[Agent], what: str) -> list[Agent]:
+    """Return the rows of these names in the table's order, all of them when there are no names.
+
+    Raises `UsageError` for an agent that is not among them: there is no `what` for it.
+    """
+    found = []
+    for name in names:
+        row = row_called(name, rows)
+        if row is None:
+            known = ", ".join(row.id for row in rows)
+            raise UsageError(f"no {what} for an agent called {name[:40]!r}", next_step=f"Known: {known}.")
+        found.append(row)
+    return [row for row in rows if row in found] if found else list(rows)
 
 
 def sessions_of(agent: Agent) -> Sessions:

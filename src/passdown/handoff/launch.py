@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from passdown.agents.first_message import FirstMessage, Start
 from passdown.agents.nested import agent_around, own_variables
-from passdown.agents.table import TABLE, Agent, takeover_of
+from passdown.agents.table import TABLE, Agent, rows_called, takeover_of
 from passdown.config import load_config
 from passdown.errors import NoEvidenceError, PassdownError, StaleError, UnsafeError, UsageError
 from passdown.handoff.candidate import open_shelf
@@ -273,11 +273,7 @@ class _Launch:
 
 
 def _row(agent: str) -> Agent:
-    row = next((row for row in TABLE if agent in (row.id, row.program) and row.takeover), None)
-    if row is None:
-        names = ", ".join(row.id for row in TABLE if row.takeover)
-        raise UsageError(f"{one_line(agent, 40)!r} is no agent that can be started", next_step=f"Name one of: {names}.")
-    return row
+    return rows_called([agent], [row for row in TABLE if row.takeover], "brief")[0]
 
 
 def _verdict(taken: Taken | None) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from passdown import __version__
 from passdown.agents.hook_command import HookCommand
-from passdown.agents.table import TABLE, Agent, home_of, hooks_of
+from passdown.agents.table import TABLE, Agent, home_of, hooks_of, rows_called
 from passdown.errors import FormatError, PassdownError, UsageError
 from passdown.hooks.change import Change, Plan, Receipt, Scope, Was, find_target, read_settings
 from passdown.hooks.exclude import plan_exclude
@@ -29,13 +29,7 @@ def hooked_agents(names: Iterable[str] = ()) -> list[Agent]:
 
     Raises `UsageError` for another name.
     """
-    rows = [row for row in TABLE if row.hooks]
-    wanted = [name.lower().replace("-", "_") for name in names]
-    short = {row.id: row for row in rows} | {row.program: row for row in rows}
-    if unknown := [name for name in wanted if name not in short]:
-        known = ", ".join(row.id for row in rows)
-        raise UsageError(f"no hooks for an agent called {unknown[0]!r}", next_step=f"Known: {known}.")
-    return [row for row in rows if not wanted or row in [short[name] for name in wanted]]
+    return rows_called(names, [row for row in TABLE if row.hooks], "hooks")
 
 
 def plan_install(agents: Iterable[Agent], scope: Scope, root: Path, command: HookCommand) -> Plan:

@@ -9,8 +9,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from passdown.agents.table import TABLE, Agent
-from passdown.errors import ConflictError, PassdownError, UsageError
+from passdown.agents.table import TABLE, Agent, rows_called
+from passdown.errors import ConflictError, PassdownError
 from passdown.handoff.place import find_root
 from passdown.handoff.writing.layout import read_layout_of
 from passdown.handoff.writing.skill import MAIN, NAME, digest, own_digests, skill_files
@@ -35,13 +35,7 @@ class SkillPlace(Struct, frozen=True, kw_only=True):
 
 def skilled_agents(names: Iterable[str] = ()) -> list[Agent]:
     """Return the agents of these names, all that load skills when there are none. Raises `UsageError` for another."""
-    rows = [row for row in TABLE if row.skills]
-    short = {row.id: row for row in rows} | {row.program: row for row in rows}
-    wanted = [name.lower().replace("-", "_") for name in names]
-    if unknown := [name for name in wanted if name not in short]:
-        known = ", ".join(row.id for row in rows)
-        raise UsageError(f"no skills for an agent called {unknown[0][:40]!r}", next_step=f"Known: {known}.")
-    return [row for row in rows if not wanted or row in [short[name] for name in wanted]]
+    return rows_called(names, [row for row in TABLE if row.skills], "skills")
 
 
 def plan_skill(folder: Path, agents: Iterable[Agent]) -> Plan:

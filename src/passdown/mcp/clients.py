@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
+from passdown.agents.table import row_called
 from passdown.errors import UsageError
 
 COMMAND = ("passdown", "mcp")
@@ -40,7 +41,8 @@ CLIENTS: tuple[Client, ...] = (
 
 def snippet_for(agent: str, command: tuple[str, ...] = COMMAND) -> tuple[Client, str]:
     """Return an agent's row and what goes into its file. Raises `UsageError` for one that has no such file."""
-    client = next((client for client in CLIENTS if client.agent == agent.replace("-", "_")), None)
+    row = row_called(agent)
+    client = next((client for client in CLIENTS if row is not None and client.agent == row.id), None)
     if client is None:
         known = ", ".join(client.agent for client in CLIENTS)
         what = "Pi has no MCP" if agent == "pi" else f"no agent {agent[:40]!r} is known here"

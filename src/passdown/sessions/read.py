@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from passdown.agents.table import AGENTS, Agent, sessions_of
+from passdown.agents.table import AGENTS, Agent, row_called, sessions_of
 from passdown.errors import FormatError, UsageError
 from passdown.io.jsonl import open_log
 from passdown.model.session import AnyEvent, SessionRef, SessionStart
@@ -75,7 +75,6 @@ def recognise(path: Path) -> Agent:
 
 def agent_called(name: str) -> Agent:
     """Return the agent's row. Raises `UsageError` naming the known ones."""
-    for row in AGENTS:
-        if name.replace("-", "_").lower() in (row.id, row.title.lower().replace(" ", "_")):
-            return row
+    if (row := row_called(name, AGENTS)) is not None:
+        return row
     raise UsageError(f"no agent called {name!r}", next_step=f"Known: {', '.join(row.id for row in AGENTS)}.")

@@ -70,49 +70,51 @@ STEP = EXAMPLES[-1]
 """The next step, which is named last."""
 
 
+_DECISION: dict[str, Any] = {
+    "id": _ID, "kind": {"enum": ["decision", "preference"]}, "choice": _TEXT, "why": {"type": "string"},
+    "rejected": _TEXTS, "by": _BY, "anchor": {"type": "string"}, "state": _TAKEN_BACK,
+    "pinned": {"type": "boolean"},
+}  # fmt: skip
+_NOTE: dict[str, Any] = {
+    "id": _ID, "kind": {"enum": ["attempt", "risk", "assumption", "next"]}, "text": _TEXT,
+    "why": {"type": "string"}, "check": {"type": "string"}, "code": {"type": "string"},
+    "severity": {"enum": ["block", "warn", "info"]}, "by": _BY, "score": {"enum": [0, 1, 2]}, "scored_by": _BY,
+    "pinned": {"type": "boolean"}, "state": _TAKEN_BACK, "at": _AT, "branch": {"type": "string"},
+    "head": {"type": "string", "pattern": "^[0-9a-f]{7,64}$"},
+}  # fmt: skip
+_SCALE = {"enum": [0, 1, 2]}
+_QUESTION: dict[str, Any] = {
+    "id": _ID, "question": _TEXT, "why": {"type": "string"}, "options": _TEXTS, "default": {"type": "string"},
+    "blocks": _TEXTS, "impact": _SCALE, "irreversibility": _SCALE, "authority": _SCALE,
+    "status": {"enum": ["open", "answered", "withdrawn"]}, "answer": {"type": "string"}, "answered_by": _BY,
+    "asked_at": _AT, "by": _BY, "pinned": {"type": "boolean"},
+}  # fmt: skip
+_CLUE: dict[str, Any] = {
+    "id": _ID, "text": _TEXT, "anchors": _TEXTS, "tags": _TEXTS, "by": _BY, "pinned": {"type": "boolean"},
+    "withdrawn": {"type": "boolean"},
+}  # fmt: skip
+_FEEDBACK: dict[str, Any] = {
+    "command": {"anyOf": [_TEXT, {"type": "array", "items": {"type": "string"}, "minItems": 1}]},
+    "exit_code": {"type": ["integer", "null"]}, "started_at": {"type": ["integer", "number", "string"]},
+    "duration_ms": {"type": "integer", "minimum": 0}, "stdout_tail": {"type": "string"},
+    "stderr_tail": {"type": "string"}, "agent_note": {"type": "string"}, "cwd": {"type": "string"},
+    "task_id": {"type": "string"}, "session_id": {"type": "string"},
+}  # fmt: skip
+
+
 def rows_schema() -> dict[str, Any]:
     """Return the JSON Schema of the rows of the four logs, each under `$defs`."""
-    decision = {
-        "id": _ID, "kind": {"enum": ["decision", "preference"]}, "choice": _TEXT, "why": {"type": "string"},
-        "rejected": _TEXTS, "by": _BY, "anchor": {"type": "string"}, "state": _TAKEN_BACK,
-        "pinned": {"type": "boolean"},
-    }  # fmt: skip
-    note = {
-        "id": _ID, "kind": {"enum": ["attempt", "risk", "assumption", "next"]}, "text": _TEXT,
-        "why": {"type": "string"}, "check": {"type": "string"}, "code": {"type": "string"},
-        "severity": {"enum": ["block", "warn", "info"]}, "by": _BY, "score": {"enum": [0, 1, 2]}, "scored_by": _BY,
-        "pinned": {"type": "boolean"}, "state": _TAKEN_BACK, "at": _AT, "branch": {"type": "string"},
-        "head": {"type": "string", "pattern": "^[0-9a-f]{7,64}$"},
-    }  # fmt: skip
-    scale = {"enum": [0, 1, 2]}
-    question = {
-        "id": _ID, "question": _TEXT, "why": {"type": "string"}, "options": _TEXTS, "default": {"type": "string"},
-        "blocks": _TEXTS, "impact": scale, "irreversibility": scale, "authority": scale,
-        "status": {"enum": ["open", "answered", "withdrawn"]}, "answer": {"type": "string"}, "answered_by": _BY,
-        "asked_at": _AT, "by": _BY, "pinned": {"type": "boolean"},
-    }  # fmt: skip
-    clue = {
-        "id": _ID, "text": _TEXT, "anchors": _TEXTS, "tags": _TEXTS, "by": _BY, "pinned": {"type": "boolean"},
-        "withdrawn": {"type": "boolean"},
-    }  # fmt: skip
-    feedback = {
-        "command": {"anyOf": [_TEXT, {"type": "array", "items": {"type": "string"}, "minItems": 1}]},
-        "exit_code": {"type": ["integer", "null"]}, "started_at": {"type": ["integer", "number", "string"]},
-        "duration_ms": {"type": "integer", "minimum": 0}, "stdout_tail": {"type": "string"},
-        "stderr_tail": {"type": "string"}, "agent_note": {"type": "string"}, "cwd": {"type": "string"},
-        "task_id": {"type": "string"}, "session_id": {"type": "string"},
-    }  # fmt: skip
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:passdown:rows:1",
         "title": "One row, a line of JSON, of the logs that passdown reads",
         "anyOf": [{"$ref": f"#/$defs/{name}"} for name in ("decision", "note", "question", "clue", "feedback")],
         "$defs": {
-            "decision": _row(decision, "choice", "decisions.jsonl: a decision, or a person's standing wish."),
-            "note": _row(note, "text", "decisions.jsonl: attempt, risk, assumption or next step.", "kind"),
-            "question": _row(question, "question", "questions.jsonl: what only a person can answer."),
-            "clue": _row(clue, "text", "clues.jsonl: what was hard to find out."),
-            "feedback": _row(feedback, "command", "feedback_record.jsonl: a command that was run, and how it ended."),
+            "decision": _row(_DECISION, "choice", "decisions.jsonl: a decision, or a person's standing wish."),
+            "note": _row(_NOTE, "text", "decisions.jsonl: attempt, risk, assumption or next step.", "kind"),
+            "question": _row(_QUESTION, "question", "questions.jsonl: what only a person can answer."),
+            "clue": _row(_CLUE, "text", "clues.jsonl: what was hard to find out."),
+            "feedback": _row(_FEEDBACK, "command", "feedback_record.jsonl: a command that was run, and how it ended."),
         },
     }
 
