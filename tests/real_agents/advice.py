@@ -24,9 +24,9 @@ TIMES = 4
 OBEY = "--obey"
 
 
-def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
+def play(name: str, place: Path, cache: Path) -> list[str]:
     """Let an agent work, be compacted, and go on; return what is wrong with what it was told."""
-    stage = Stage(place, cache, lab, (name,))
+    stage = Stage(place, cache, (name,))
     if name == "pi":  # it keeps the last 20,000 tokens as they are; here that is all there is
         (stage.home / ".pi/agent/settings.json").write_text('{"compaction": {"keepRecentTokens": 1}}')
     stage.play(name, {"steps": stage.steps(name)})

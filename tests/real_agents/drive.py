@@ -18,9 +18,9 @@ from clients import PROMPT, VERSIONS
 from stage import Stage, run_scenes
 
 
-def play(agent: str, place: Path, cache: Path, lab: Path) -> list[str]:
+def play(agent: str, place: Path, cache: Path) -> list[str]:
     """Let an agent work; return what is wrong with the packet of what it left."""
-    stage = Stage(place, cache, lab, (agent,), hooks=False)
+    stage = Stage(place, cache, (agent,), hooks=False)
     stage.play(agent, {"steps": stage.steps(agent)})
     return judge(agent, place)
 

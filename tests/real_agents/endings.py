@@ -36,10 +36,10 @@ OWN = {"claude_code": ("clear", "compact"), "codex": ("compact",)}
 PATIENCE = 120.0
 
 
-def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
+def play(name: str, place: Path, cache: Path) -> list[str]:
     """Let an agent's session end as the scene's name says, and its successor start; return what is wrong."""
     agent, _, ending = name.partition(":")
-    stage = Stage(place, cache, lab, tuple(dict.fromkeys((agent, SUCCESSOR))))
+    stage = Stage(place, cache, tuple(dict.fromkeys((agent, SUCCESSOR))))
     steps = stage.steps(agent)
     if ending.startswith("sig"):
         last = EDITED if ending.endswith("early") else ANSWER

@@ -123,10 +123,10 @@ FAULTS: dict[str, tuple[Callable[[Stage, str], list[str]], str]] = {
 GONE = {"git-gone": "mv .git ../git-elsewhere", "folder-gone": 'mv "$PWD" ../project-elsewhere'}
 
 
-def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
+def play(name: str, place: Path, cache: Path) -> list[str]:
     """Let an agent work through a fault; return what is wrong."""
     agent, _, fault = name.partition(":")
-    stage = Stage(place, cache, lab, tuple(dict.fromkeys((agent, endings.SUCCESSOR))))
+    stage = Stage(place, cache, tuple(dict.fromkeys((agent, endings.SUCCESSOR))))
     set_up, told = FAULTS[fault]
     kept = place / "log.json"
     stage.env[agent] |= {"PASSDOWN_PYTHON": sys.executable, "PASSDOWN_LOG": str(kept)}

@@ -232,9 +232,8 @@ def source(call: dict[str, str]) -> str:
     return str(read.get("source") or read.get("reason") or "")
 
 
-def play(agent: str, place: Path, cache: Path, lab: Path) -> list[str]:
+def play(agent: str, place: Path, cache: Path) -> list[str]:
     """Try one agent; return what is wrong."""
-    del lab
     prepare(agent, place, cache)
     for name in [name for name in os.environ if name.startswith(("XDG_", "CLAUDE_", "CODEX_", "PI_", "QWEN_"))]:
         del os.environ[name]

@@ -39,11 +39,11 @@ _NUMBERED = re.compile(r"(?m)^ *\d+(?:\t|: )")
 """How Claude Code and OpenCode show a file."""
 
 
-def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
+def play(name: str, place: Path, cache: Path) -> list[str]:
     """Play a scene; return what is wrong."""
     agent, _, scene = name.partition(":")
     first = "claude_code" if agent != "claude_code" else "codex"
-    stage = Stage(place, cache, lab, (first, agent), hooks=scene == "hooks")
+    stage = Stage(place, cache, (first, agent), hooks=scene == "hooks")
     stage.play(first, {"steps": stage.steps(first)})
     if scene == "hooks" and not stage.drained():
         return [f"no drain came to its end: {stage.log()}"]

@@ -27,9 +27,9 @@ NOTE = "str.casefold is not wanted: the tests ask for lower"
 STEP = "Cut to n-1 in src/slug.py, then run tests/test_slug.py"
 
 
-def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
+def play(name: str, place: Path, cache: Path) -> list[str]:
     """Let an agent take, work, note and wrap; return what is wrong."""
-    stage = Stage(place, cache, lab, (name,), hooks=False)
+    stage = Stage(place, cache, (name,), hooks=False)
     stage.env[name]["PATH"] = f"{Path(sys.executable).parent}:{stage.base()['PATH']}"
     register(stage, name)
     read, edit, run, last = clients.steps(name, stage.root)

@@ -19,10 +19,10 @@ from stage import AGENTS, Stage, run_scenes
 WANTED = {"the next action": "n-1", "the failed attempt": f"{clients.RUN}  (red at hand-over"}
 
 
-def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
+def play(name: str, place: Path, cache: Path) -> list[str]:
     """Let the agent named work, then all others start; return what is wrong."""
     first, _, others = name.partition("-to-")
-    stage = Stage(place, cache, lab, (first, *others.split("+")))
+    stage = Stage(place, cache, (first, *others.split("+")))
     stage.play(first, {"steps": stage.steps(first)})
     if not stage.drained():
         return [f"no drain came to its end: {stage.log()}"]

@@ -48,10 +48,10 @@ LAYOUTS: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 
-def play(name: str, place: Path, cache: Path, lab: Path) -> list[str]:
+def play(name: str, place: Path, cache: Path) -> list[str]:
     """Let an agent load the skill, work, and do what it says; return what is wrong with what it left."""
     agent, _, layout = name.partition(":")
-    stage = Stage(place, cache, lab, (agent,))
+    stage = Stage(place, cache, (agent,))
     by_hand = layout == "by-hand"
     furnish(stage, agent, LAYOUTS[layout], with_passdown=not by_hand)
     asked = stage.play(agent, {"steps": [*loading(agent, stage), {"text": "I have read it."}]})

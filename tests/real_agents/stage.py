@@ -44,8 +44,8 @@ READ_ONLY: Steps = [{"text": "I have read the handoff and stop here."}]
 class Stage:
     """One repository and one home, with the hooks of `agents` installed by `passdown hooks install`."""
 
-    def __init__(self, place: Path, cache: Path, lab: Path, agents: tuple[str, ...], *, hooks: bool = True) -> None:
-        self.place, self.cache, self.lab, self.agents = place, cache, lab, agents
+    def __init__(self, place: Path, cache: Path, agents: tuple[str, ...], *, hooks: bool = True) -> None:
+        self.place, self.cache, self.agents = place, cache, agents
         self.root, self.home = place / "project", place / "home"
         self.home.mkdir(parents=True)
         make_project(self.root)
@@ -200,7 +200,7 @@ def fenced(text: str) -> str | None:
 def run_scenes(
     script: str,
     scenes: Callable[[list[str]], list[str]],
-    play: Callable[[str, Path, Path, Path], list[str]],
+    play: Callable[[str, Path, Path], list[str]],
     agents: tuple[str, ...] = AGENTS,
 ) -> None:
     """Play each scene in a process of its own; exit non-zero when something is wrong.
@@ -210,28 +210,27 @@ def run_scenes(
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("--cache", type=Path, default=CACHE, help="where .ci/real-agents installs the agents")
-    parser.add_argument("--lab", type=Path, default=HERE, help=argparse.SUPPRESS)
     parser.add_argument("--agents", default=",".join(agents))
     parser.add_argument("--only", default="", help="scenes whose name holds this")
     parser.add_argument("--keep", type=Path, help="keep what is left on the stages here")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    cache, lab = arguments.cache.resolve(), arguments.lab.resolve()
+    cache = arguments.cache.resolve()
     if arguments.inside:
         name, place = arguments.inside.split("=", 1)
         try:
-            wrong = play(name, Path(place), cache, lab)
+            wrong = play(name, Path(place), cache)
         except subprocess.TimeoutExpired as error:
             wrong = [f"{Path(str(error.cmd[0])).name} took longer than {error.timeout:g} s"]
         print("; ".join(wrong) or "ok")
         sys.exit(1 if wrong else 0)
+    inner = [*apart(), sys.executable, script, "--cache", str(cache), "--inside"]
     here = []
     for agent in arguments.agents.split(","):
         if clients.is_here(agent, cache):
             here.append(agent)
         else:
             print(f"{agent} {clients.VERSIONS[agent]}: not in the cache, not run", flush=True)
-    inner = [*apart(), sys.executable, script, "--cache", str(cache), "--lab", str(lab), "--inside"]
     names = [name for name in scenes(here) if arguments.only in name]
     with ThreadPoolExecutor(2 if apart() else 1) as pool:
         good = list(pool.map(lambda name: _scene(name, inner, arguments.keep), names))
