@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -214,8 +215,8 @@ def _sidecars(path: Path, session_id: str) -> list[tuple[str, Path]]:
     if not (folder.is_symlink() or folder.parent.is_symlink()):
         found += _named(folder)
     known = {agent for agent, _ in found}
-    for agent, flat in _named(path.parent):
-        if agent not in known and flat != path and _belongs(flat, session_id):
+    for agent, flat in _flat(path.parent, _changed(path.parent)):
+        if agent not in known and flat != path and _owner(flat, _changed(flat)) == session_id:
             found.append((agent, flat))
     return found
 
@@ -231,12 +232,29 @@ def _named(folder: Path) -> list[tuple[str, Path]]:
     ]
 
 
-def _belongs(path: Path, session_id: str) -> bool:
+# A project's folder holds thousands of logs, and each of them asks for the same: remembered until it changes.
+
+
+@lru_cache(maxsize=16)
+def _flat(folder: Path, _changed: int) -> list[tuple[str, Path]]:
+    return _named(folder)
+
+
+@lru_cache(maxsize=4096)
+def _owner(path: Path, _changed: int) -> str | None:
+    """Return the session that a subagent's file is of, None for a file that is no subagent's."""
     try:
         known = outline(path, *read_ends(path))
     except (OSError, UnsafeError):
-        return False
-    return bool(known.agent_id) and known.session_id == session_id
+        return None
+    return known.session_id if known.agent_id else None
+
+
+def _changed(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _present(path: Path, leaves: tuple[str, ...]) -> frozenset[str]:
