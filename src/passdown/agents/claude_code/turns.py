@@ -23,8 +23,8 @@ _NOT_A_PROMPT = ("[Request interrupted", "<")
 _SOUGHT = 16
 """Parents looked for in the whole file; one more that lies far off is read as if it were the row before."""
 
-_NEARBY = 2 * CHUNK
-"""Bytes before a stretch of the log that are kept to search for parents in."""
+_NEARBY = 2
+"""Stretches of the log before one that are kept to search for parents in."""
 
 _BUDGET = 1 << 28
 """Bytes that may be searched for parents nearby, so that no log makes the search quadratic."""
@@ -58,11 +58,11 @@ class _Turn(Struct):
 
 
 class _Window(NamedTuple):
-    """A stretch of the log: whole lines, what lay before them, and the byte offset of the first."""
+    """A stretch of the log: whole lines, the byte offset of the first, and the stretches before, with theirs."""
 
     data: bytes
-    before: bytes
     offset: int
+    before: tuple[tuple[bytes, int], ...]
 
 
 _PROMPT = msgspec.json.Decoder(_Prompt)
@@ -85,25 +85,26 @@ def _windows(path: Path) -> Iterator[_Window]:
         left = stream.seek(0, io.SEEK_END) if path.suffix != ".zst" else 1 << 62
         stream.seek(0)
         parts: list[bytes] = []
-        before, offset, held, skipping = b"", 0, 0, False
+        before: tuple[tuple[bytes, int], ...] = ()
+        offset, held, skipping = 0, 0, False
         while left and (chunk := stream.read(min(CHUNK, left))):
             left -= len(chunk)
             end = chunk.rfind(b"\n") + 1
             if skipping and end:  # the stretch begins behind the long line, which is let go of
                 start = chunk.find(b"\n") + 1
-                offset, held, skipping, before = offset + held + start, 0, False, b""
+                offset, held, skipping, before = offset + held + start, 0, False, ()
                 chunk, end = chunk[start:], end - start
             if end:
-                data = b"".join([*parts, chunk[:end]])
+                data = b"".join([*parts, memoryview(chunk)[:end]])
                 parts, chunk = [], chunk[end:]
-                yield _Window(data, before, offset)
-                before, offset, held = data[-_NEARBY:], offset + len(data), 0
+                yield _Window(data, offset, before)
+                before, offset, held = (*before, (data, offset))[-_NEARBY:], offset + len(data), 0
                 del data
             held += len(chunk)
             skipping = skipping or held > MAX_LINE
             parts = [] if skipping else [*parts, chunk]
         if held and not skipping:
-            yield _Window(b"".join(parts), before, offset)
+            yield _Window(b"".join(parts), offset, before)
 
 
 class _Scan:
@@ -164,10 +165,11 @@ class _Scan:
         self.budget -= start - found
         if found >= 0:
             return self._turn_at(window.offset + found), b""
-        found = window.before.rfind(needle)
-        self.budget -= len(window.before) - found
-        if found >= 0:
-            return self._turn_at(window.offset - len(window.before) + found), b""
+        for data, offset in reversed(window.before):
+            found = data.rfind(needle)
+            self.budget -= len(data) - found
+            if found >= 0:
+                return self._turn_at(offset + found), b""
         if last < 0 or len(self.sought) >= _SOUGHT:
             return last, b""
         self.sought[needle] = -1
