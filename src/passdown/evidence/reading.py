@@ -12,7 +12,6 @@ from passdown.evidence.stages import LATEST, Stages
 from passdown.evidence.tests import is_relevant
 from passdown.evidence.touches import CHANGES, Edited
 from passdown.model.evidence import Rejection, SessionUse, Source
-from passdown.model.finding import Finding
 from passdown.model.session import (
     AnyEvent,
     AssistantMessage,
@@ -31,6 +30,7 @@ from passdown.model.session import (
     UserMessage,
     WorkspaceChange,
 )
+from passdown.sessions.canary import Canary
 
 MAX_MODELS = 64
 MAX_CALLS = 512
@@ -50,8 +50,7 @@ class Reading:
         self.runs = SessionRuns(ref.session_id, stages.places)
         self.said = ""
         self.events = 0
-        self.unknown = 0
-        self.records = 0
+        self.canary = Canary()
         self.compactions = 0
         self.first: int | None = None
         self.last: int | None = None
@@ -66,8 +65,9 @@ class Reading:
 
     def take(self, event: AnyEvent) -> None:
         """Hand one event to the stages."""
+        self.canary.look(event)
         handler = _HANDLERS.get(type(event))
-        if handler is None and self._uncounted(event):
+        if handler is None and isinstance(event, (SessionEnd, Unknown)):
             return
         if event.copied and handler is not Reading._start:
             return
@@ -81,14 +81,6 @@ class Reading:
             handler(self, event)
         elif self.all.counts(at):
             self.events += 1
-
-    def _uncounted(self, event: AnyEvent) -> bool:
-        """Take what is no event of the session itself: the log's end, and records in no known form."""
-        if isinstance(event, SessionEnd):
-            self.records += event.records
-            return True
-        self.unknown += isinstance(event, Unknown)
-        return isinstance(event, Unknown)
 
     def _used(self, event: AnyEvent) -> None:
         self.events += 1
@@ -224,27 +216,21 @@ class Reading:
         for edited in self.all.touches.end_session():
             self._edited(edited)
         self.all.words.end_session()
-        if self.unknown:
-            self.all.findings.append(
-                Finding(
-                    code="session.unread_records",
-                    severity="warn" if self.unknown * 50 > max(self.records, 1) else "info",
-                    detail=f"{self.unknown} of {self.records} records are in no form that is known of {self.ref.agent}",
-                    where=self.session_id,
-                )
-            )
+        self.all.findings += self.canary.findings(self.ref.agent, self.session_id)
         return SessionUse(
             agent=self.ref.agent,
             session_id=self.session_id,
             title=self.title,
             events=self.events,
-            unknown=self.unknown,
-            records=self.records,
+            unknown=self.canary.unknown,
+            records=self.canary.records,
             compactions=self.compactions,
             started_at=self.first,
             ended_at=self.last,
             parent_id=self.parent_id,
             models=len(self.models),
+            misread=self.canary.misread,
+            unread=self.canary.nothing,
         )
 
 

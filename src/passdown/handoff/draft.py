@@ -106,7 +106,7 @@ def draft_from(gathered: Gathered, options: Options, clean: CleanOptions | None 
         state=state,
         refusal=refusal,
         empty=_is_empty(gathered),
-        findings=gathered.findings,
+        findings=(*gathered.findings, *not_understood(gathered)),
         same_as=same_as,
     )
 
@@ -143,13 +143,28 @@ def _refusal(begun: PacketDraft, state: CleanState, gathered: Gathered) -> Passd
     return None
 
 
-def require_evidence(drafted: Draft) -> None:
-    """Raise `NoEvidenceError` for a draft that says nothing: no session, no work in git, no workbench."""
+def require_evidence(drafted: Draft, *, interim: bool = False) -> None:
+    """Raise `NoEvidenceError` for a draft that says nothing: no session, no work in git, no workbench.
+
+    Also when there are sessions and nothing of any was understood, unless an interim packet was asked for.
+    """
+    sessions = drafted.gathered.evidence.sessions
+    if sessions and not interim and all(session.unread for session in sessions):
+        raise NoEvidenceError(
+            "; ".join(f"session {f.where}: {f.detail}" for f in not_understood(drafted.gathered))[:1000],
+            next_step="Another version of passdown may know the format; `passdown wrap --interim` hands over the rest.",
+        )
     if drafted.empty:
         raise NoEvidenceError(
             "there is nothing to hand over: no session of an agent, no commit or change since the base, no workbench",
             next_step="Name a session file with --session, or an earlier commit with --base.",
         )
+
+
+def not_understood(gathered: Gathered) -> tuple[Finding, ...]:
+    """Return what says that the format of a session was not understood, with the evidence."""
+    codes = ("session.unread_records", "session.lost_fields")
+    return tuple(f for f in gathered.evidence.findings if f.code in codes and f.severity == "warn")
 
 
 def _is_empty(gathered: Gathered) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,10 @@ import msgspec
 
 from passdown.errors import UsageError
 from passdown.io.files import write_files
-from passdown.model.session import SessionRef
+from passdown.model.session import AnyEvent, SessionRef
 from passdown.redact.neutralise import neutralise, one_line
 from passdown.redact.scan import Redactor
+from passdown.sessions.canary import Canary
 from passdown.sessions.discover import all_sessions
 from passdown.sessions.export import Exported, redacted_events, writer_of
 from passdown.sessions.read import agent_called, read_ref, refer_to
@@ -40,9 +41,21 @@ def find_session(name: str, *, agent: str = "") -> SessionRef:
 
 
 def describe(ref: SessionRef) -> dict[str, Any]:
-    """Return every count of one session, with what was passed over and what was not understood."""
-    counts: dict[str, Any] = msgspec.to_builtins(summarize(read_ref(ref)))
+    """Return every count of one session, with what was passed over and what was not understood.
+
+    `not_understood` says, with the evidence, that the format is another than the one that is known.
+    """
+    canary = Canary()
+    counts: dict[str, Any] = msgspec.to_builtins(summarize(_watched(read_ref(ref), canary)))
+    found = canary.findings(ref.agent, str(counts.get("session_id", "")))
+    counts["not_understood"] = [finding.detail for finding in found if finding.severity == "warn"]
     return {"schema_version": 1, **{name: _safe(value) for name, value in counts.items()}}
+
+
+def _watched(events: Iterable[AnyEvent], canary: Canary) -> Iterator[AnyEvent]:
+    for event in events:
+        canary.look(event)
+        yield event
 
 
 def event_lines(ref: SessionRef) -> Iterator[str]:

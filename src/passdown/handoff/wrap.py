@@ -29,12 +29,13 @@ def wrap(
     `local` keeps the packet in git's own folder; `commit` commits its files and nothing else.
 
     Raises `BlockedError` when something blocks a final packet and `options.interim` does not ask for another; then no
-    packet is touched. Raises `NoEvidenceError` when there is nothing to hand over or a verification report is missing,
-    `NextActionError` without a usable next action, `UnsafeError` for an override by an agent.
+    packet is touched. Raises `NoEvidenceError` when there is nothing to hand over, no session could be understood or a
+    verification report is missing, `NextActionError` without a usable next action, `UnsafeError` for an override by an
+    agent.
     """
     check_allowed(clean.allow, clean.environ, terminal=terminal)
     drafted = draft(folder, options, clean)
-    require_evidence(drafted)
+    require_evidence(drafted, interim=options.interim)
     write_clean_state(Path(drafted.gathered.repository.common_dir), drafted.state)
     if drafted.refusal is not None and not options.interim:
         raise drafted.refusal

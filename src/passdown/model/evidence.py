@@ -286,7 +286,10 @@ class InterruptedEdit(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SessionUse(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A session that fed this evidence. `events` counts those used; `unknown` records it could not read."""
+    """A session that fed this evidence. `events` counts those used; `unknown` records it could not read.
+
+    `misread`: its format was not understood, in part; `unread`: nothing of it was.
+    """
 
     agent: str
     session_id: str
@@ -300,6 +303,8 @@ class SessionUse(Struct, frozen=True, kw_only=True, omit_defaults=True):
     parent_id: str = ""
     primary: bool = False
     models: int = 0
+    misread: bool = False
+    unread: bool = False
 
 
 class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):

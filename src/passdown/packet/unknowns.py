@@ -26,6 +26,7 @@ def list_unknowns(context: Context, outcome: str) -> tuple[list[str], int]:
         NOT_CHECKED: True,
         "session.missing": not evidence.sessions,
         "session.unknown_records": any(session.unknown for session in evidence.sessions),
+        "session.format_not_understood": any(session.misread for session in evidence.sessions),
         "git.no_upstream": bool(repository.branch) and not repository.upstream,
         "git.shallow": repository.shallow,
         "scope.forbidden_unknown": workbench.scope_report is not None and not workbench.scope_report.forbidden_known,

@@ -1,0 +1,180 @@
+"""Whether a session was understood: what its reader did not know, and which fields it relies on came out empty.
+
+An agent that changes its format leaves a reader that reads on and finds nothing. So what every session has is looked
+for: a session in which none of many commands has a command was not read, whatever the reader says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from passdown.model.finding import Finding
+from passdown.model.session import (
+    AnyEvent,
+    AssistantMessage,
+    SessionEnd,
+    SessionStart,
+    ToolCall,
+    ToolResult,
+    Unknown,
+    UserMessage,
+)
+from passdown.redact.neutralise import one_line
+
+SHARE = 50
+"""One record in so many may be unknown before the format counts as not understood (2 %)."""
+ENOUGH = 3
+"""How many records of a kind must all lack a field before it counts as lost."""
+_OPEN = 512
+_NAMED = 4
+
+
+class Lost:
+    """One field that every record of its kind has: how many records were seen, how many had it, where the first lay."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.seen = 0
+        self.had = 0
+        self.first: AnyEvent | None = None
+
+    def look(self, event: AnyEvent, has: object) -> None:
+        """Count one record."""
+        self.seen += 1
+        if has:
+            self.had += 1
+        elif self.first is None:
+            self.first = event
+
+    @property
+    def gone(self) -> bool:
+        """Say whether the field was lost: there were enough records, and none of them had it."""
+        return self.seen >= ENOUGH and not self.had
+
+
+class Canary:
+    """Looks at a session's events as they go by; `findings` says what it made of them."""
+
+    def __init__(self) -> None:
+        self.records = 0
+        self.understood = 0
+        self.unknown = 0
+        self.kinds: Counter[str] = Counter()
+        self.first: Unknown | None = None
+        self._calls: dict[str, None] = {}
+        self._timed = False
+        self.tool = Lost("tool calls has the tool's name")
+        self.command = Lost("commands has its text")
+        self.path = Lost("edits has its file")
+        self.call = Lost("results belongs to a call")
+        self.text = Lost("messages has a text")
+        self.time = Lost("messages and calls has a time, which the session itself has")
+
+    def look(self, event: AnyEvent) -> None:
+        """Take note of one event, in the session's order."""
+        handler = _HANDLERS.get(type(event))
+        if handler is not None:
+            handler(self, event)
+
+    def _unknown(self, event: Unknown) -> None:
+        self.unknown += 1
+        self.kinds[(event.record or "?") if event.reason == "unknown_type" else event.reason] += 1
+        self.first = self.first or event
+
+    def _start(self, event: SessionStart) -> None:
+        self._timed = self._timed or event.at is not None
+
+    def _end(self, event: SessionEnd) -> None:
+        self.records += event.records
+
+    def _call(self, event: ToolCall) -> None:
+        self.understood += 1
+        self._calls[event.call_id] = None
+        if len(self._calls) > _OPEN:
+            del self._calls[next(iter(self._calls))]
+        self.tool.look(event, event.tool)
+        if event.action == "run":
+            self.command.look(event, event.command)
+        elif event.action in ("edit", "write", "delete"):
+            self.path.look(event, event.paths)
+        self.time.look(event, event.at is not None)
+
+    def _result(self, event: ToolResult) -> None:
+        self.understood += 1
+        self.call.look(event, event.call_id in self._calls)
+        if event.paths:
+            self.path.had += 1
+
+    def _user(self, event: UserMessage) -> None:
+        self.understood += 1
+        if event.origin == "human":
+            self.text.look(event, event.text or event.images)
+        self.time.look(event, event.at is not None)
+
+    def _assistant(self, event: AssistantMessage) -> None:
+        self.understood += 1
+        self.time.look(event, event.at is not None)
+
+    @property
+    def strange(self) -> bool:
+        """Say whether too many records are in no known form. What a crash or the cap cut off is no sign of another."""
+        odd = self.unknown - self.kinds["torn_line"] - self.kinds["line_too_long"]
+        return odd * SHARE > max(self.records, 1)
+
+    @property
+    def nothing(self) -> bool:
+        """Say whether nothing at all of a log that is not empty was understood."""
+        return bool(self.unknown) and not self.understood
+
+    @property
+    def misread(self) -> bool:
+        """Say whether the format was not understood: too much is unknown, or a field that is relied on is gone."""
+        return self.strange or self.nothing or any(lost.gone for lost in self._fields())
+
+    def _fields(self) -> Iterable[Lost]:
+        yield from (self.tool, self.command, self.path, self.call, self.text)
+        if self._timed:
+            yield self.time
+
+    def findings(self, agent: str, session: str) -> list[Finding]:
+        """Return what was not understood, with the evidence: which records, how many, where the first of them lies."""
+        found = [self._unread(agent, session)] if self.unknown else []
+        for lost in self._fields():
+            if lost.gone and lost.first is not None:
+                what = f"none of {lost.seen} {lost.what}; the first lies at {_place(lost.first)}"
+                found.append(
+                    Finding(
+                        code="session.lost_fields", severity="warn", where=session, offset=lost.first.offset,
+                        line=lost.first.line, detail=f"format not understood ({agent}): {what}",
+                    )
+                )  # fmt: skip
+        return found
+
+    def _unread(self, agent: str, session: str) -> Finding:
+        misread = self.strange or self.nothing
+        first = self.first or Unknown()
+        kinds = ", ".join(f"{one_line(kind, 60)} {count}" for kind, count in self.kinds.most_common(_NAMED))
+        more = ", …" if len(self.kinds) > _NAMED else ""
+        what = f"{self.unknown} of {self.records} records are in no form that is known of {agent}"
+        return Finding(
+            code="session.unread_records", severity="warn" if misread else "info", where=session,
+            offset=first.offset, line=first.line,
+            detail=f"{'format not understood: ' * misread}{what}: {kinds}{more}; the first lies at {_place(first)}",
+        )  # fmt: skip
+
+
+def _place(event: AnyEvent) -> str:
+    return f"line {event.line} (byte {event.offset})" if event.line else f"offset {event.offset}"
+
+
+_HANDLERS: dict[type, Callable[[Canary, Any], None]] = {
+    Unknown: Canary._unknown,
+    SessionStart: Canary._start,
+    SessionEnd: Canary._end,
+    ToolCall: Canary._call,
+    ToolResult: Canary._result,
+    UserMessage: Canary._user,
+    AssistantMessage: Canary._assistant,
+}
