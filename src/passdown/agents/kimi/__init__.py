@@ -1,0 +1,1 @@
+"""Kimi Code, and Kimi CLI, which it grew out of."""
