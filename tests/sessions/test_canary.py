@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from passdown.agents.table import AGENTS
 from passdown.clean.options import CleanOptions
 from passdown.errors import NoEvidenceError
 from passdown.handoff.options import Options
 from passdown.handoff.sessions import describe
+from passdown.handoff.take import Terms, take
 from passdown.handoff.wrap import wrap
 from passdown.model.session import (
     AnyEvent,
@@ -26,6 +28,7 @@ from passdown.model.session import (
     UserMessage,
 )
 from passdown.sessions.canary import Canary
+from passdown.takeover.brief_text import render_brief
 
 
 def look(events: Iterable[AnyEvent], records: int = 100) -> Canary:
@@ -120,3 +123,15 @@ def test_an_interim_packet_says_it(changed: Path) -> None:
     (risk,) = [risk for risk in wrapped.packet.open_risks if risk.code == "session.unread_records"]
     assert "format not understood" in risk.detail
     assert any("format not understood" in finding.detail for finding in wrapped.findings)
+
+
+def test_take_says_it(changed: Path) -> None:
+    root = changed.parent / "r"
+    wrap(root, Options(session=str(changed), now=1_800_000_000_000, interim=True), CleanOptions())
+    homes = {row.id: changed.parent / "none" for row in AGENTS}
+    brief = take(root, options=Options(homes=homes, now=1_800_000_000_000), terms=Terms(receipt=False)).brief
+    assert brief is not None
+    assert [finding.code for finding in brief.findings if "format not understood" in finding.detail] == [
+        "session.unread_records"
+    ]
+    assert "format not understood: 9 of 10 records" in render_brief(brief)

@@ -27,6 +27,9 @@ _ASSENT = frozenset(
 )  # fmt: skip
 """Words by which a person only lets an agent go on: they tell the next session nothing."""
 
+MISREAD = ("session.unread_records", "session.lost_fields")
+"""The codes of what says, as a warning, that the format of a session was not understood."""
+
 
 def make_brief(
     packet: Packet,
@@ -81,8 +84,15 @@ def make_brief(
         memory=tuple(memory),
         resume=resume,
         verdicts=tuple(verdicts),
-        findings=tuple(findings),
+        findings=(*findings, *_misread(packet)),
     )
+
+
+def _misread(packet: Packet) -> Iterator[Finding]:
+    """Yield what says that the format of a session behind this packet was not understood."""
+    for risk in packet.open_risks:
+        if risk.code in MISREAD and risk.severity == "warn":
+            yield Finding(code=risk.code, severity="warn", detail=one_line(risk.detail, 300))
 
 
 def _leading(packet: Packet) -> Iterator[Quote]:

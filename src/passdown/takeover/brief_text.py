@@ -72,7 +72,9 @@ def _frame(brief: Brief, lines: Sequence[str], form: Format) -> str:
 def fenced(head: str, lines: Sequence[str]) -> str:
     """Return lines as data for an agent: under a headline of ours that says so, in a fence that none of them closes."""
     fence = "`" * max(3, 1 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
-    return "\n".join([f"[passdown] {head} {LABEL}", f"{fence}text", *lines, fence, "[passdown] End of the data."]) + "\n"
+    return (
+        "\n".join([f"[passdown] {head} {LABEL}", f"{fence}text", *lines, fence, "[passdown] End of the data."]) + "\n"
+    )
 
 
 def _title(brief: Brief) -> str:
@@ -106,9 +108,12 @@ def _must(brief: Brief, room: _Room) -> Iterator[str]:
         yield f"Blocked until a human answers: {_noted(quote, room)}"
 
 
+_SAID = ("packet.", "lease.", "session.unread_records", "session.lost_fields")
+
+
 def _notes(brief: Brief) -> Iterator[str]:
     for finding in brief.findings:
-        if finding.severity == "block" or finding.code.startswith(("packet.", "lease.")):
+        if finding.severity == "block" or finding.code.startswith(_SAID):
             yield f"Note: {one_line(finding.detail, 200)}"
 
 
