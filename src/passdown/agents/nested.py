@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from passdown.agents.table import TABLE, Agent
 from passdown.io.ancestry import Program
+from passdown.model.pattern import lazy_pattern
 
 MARKERS: tuple[tuple[str, str], ...] = (
     *((name, row.id) for row in TABLE for name in row.markers),
@@ -20,6 +21,12 @@ MARKERS: tuple[tuple[str, str], ...] = (
     ("AMP_CURRENT_THREAD_ID", "amp"), ("AUGMENT_AGENT", "auggie"), ("AI_AGENT", "agent"), ("AGENT", "agent"),
 )  # fmt: skip
 """Environment variables that coding agents set for the commands they run, and the agent's id; common ones last."""
+
+NAMED = lazy_pattern(
+    r"(?:^|[^\w.-])(?:claude|codex|opencode|gemini|qwen|copilot|pi|openhands|aider|cursor-agent|amp|goose|droid|crush|kimi|"
+    r"hermes)(?!\w)"
+)
+"""A quick look for any of the names, before a command is taken apart: whether it starts an agent is for `evidence.nested`."""
 
 _RUNNERS = ("node", "nodejs", "bun", "deno")
 _PYTHON = "python"

@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
+from passdown.agents.nested import NAMED
 from passdown.evidence.agent_programs import PACKAGES, PROGRAMS, AgentProgram
 from passdown.evidence.command_words import commands_in
 from passdown.model.finding import Finding
@@ -15,11 +16,6 @@ from passdown.model.session import AnyEvent, SessionStart, ToolCall, ToolResult
 
 CODE = "agent.nested"
 
-_NAMED = lazy_pattern(
-    r"(?:^|[^\w.-])(?:claude|codex|opencode|gemini|qwen|copilot|pi|openhands|aider|cursor-agent|amp|goose|droid|crush|kimi|"
-    r"hermes)(?!\w)"
-)
-"""A quick look for any of the names, before a command is taken apart."""
 _ID = lazy_pattern(r"[0-9A-Za-z][0-9A-Za-z_-]{3,79}")
 _BIN = ("bin", ".bin", "sbin", "shims", "scripts")
 _SAYS = frozenset({"--help", "-h", "--version", "-V"})
@@ -45,7 +41,7 @@ def nested_in(command: str, *, agent: str, session_id: str = "") -> Nested | Non
     The plain resume of the session's own, by its id or as the agent's newest, starts none; a copy of it that is given a
     task does.
     """
-    if not _NAMED.search(command):
+    if not NAMED.search(command):
         return None
     for words in commands_in(command):
         found = _started(words, agent, session_id)
