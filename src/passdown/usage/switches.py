@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -14,6 +15,9 @@ from passdown.usage.bands import Bands
 from passdown.usage.calls import Account, Call
 
 CODE = "model.switched"
+
+Effect = Literal[0, 1, 2]
+"""What a call's tools do to whether a packet was just made: leave it as it was (0), make one (1), do other work (2)."""
 
 _NO_MODEL = frozenset({"", "<synthetic>"})
 _OWN = lazy_pattern(r"(?:^|[;&|(\n]\s*|/)passdown\s+(?:-C\s+\S+\s+)?(\w[\w-]*)")
@@ -36,42 +40,97 @@ class Switch(Struct, frozen=True, kw_only=True, omit_defaults=True):
     at_boundary: bool = False
 
 
+class Turn(NamedTuple):
+    """One call of the main agent, as far as changes of its model go; `effect` is what its tools came to."""
+
+    call: int
+    at: int | None
+    model: str
+    context: int
+    uncached: int
+    window: int | None
+    effect: Effect
+
+
+class Change(Struct, frozen=True, array_like=True):
+    """A change of the main agent's model as its log tells it, before a window or a packet made elsewhere is known.
+
+    `wrapped` says that the session itself had just made a packet; one made in one of the `spans` of time counts too.
+    """
+
+    call: int
+    before: str
+    after: str
+    context: int
+    uncached: int
+    window: int | None
+    at: int | None
+    wrapped: bool
+    spans: list[tuple[int, int]]
+
+
 def find_switches(account: Account, packets_at: Sequence[int] = (), bands: Bands | None = None) -> list[Switch]:
     """Return the changes of the main agent's model. `packets_at` are moments (milliseconds) at which packets were made.
 
     Just after a packet is where no other work was done since; passdown's own commands are no such work.
     """
-    bands = bands or Bands()
-    switches: list[Switch] = []
+    return [switch_of(change, packets_at, bands or Bands()) for change in find_changes(map(_turn, account.main))]
+
+
+def find_changes(turns: Iterable[Turn]) -> Iterator[Change]:
+    """Yield the changes of model among the main agent's calls."""
     model, wrapped, before = "", False, None
-    for call in account.main:
+    spans: list[tuple[int, int]] = []
+    for turn in turns:
         if before is not None:
-            wrapped = _wrapped(before, call, packets_at, already=wrapped)
-        if call.model not in _NO_MODEL:
-            if model and call.model != model:
-                switches.append(_switch(call, model, bands, at_boundary=wrapped))
-            model = call.model
-        before = call
-    return switches
+            if before.effect:
+                wrapped = before.effect == 1
+                spans = spans if wrapped else []
+            _join(spans, (before.at or 0, -1 if turn.at is None else turn.at))
+        if turn.model not in _NO_MODEL:
+            if model and turn.model != model:
+                yield Change(
+                    turn.call, model, turn.model, turn.context, turn.uncached, turn.window, turn.at, wrapped,
+                    spans.copy(),
+                )  # fmt: skip
+            model = turn.model
+        before = turn
 
 
-def _switch(call: Call, model: str, bands: Bands, *, at_boundary: bool) -> Switch:
-    window = call.window or window_of(call.model, seen=call.context)
-    long = call.context > (bands.tokens if window is None else bands.prepare * window)
+def switch_of(change: Change, packets_at: Sequence[int], bands: Bands) -> Switch:
+    """Return a change as it counts here: in a long context or not, at a packet or not."""
+    window = change.window or window_of(change.after, seen=change.context)
     return Switch(
-        call=call.number, before=model, after=call.model, context=call.context, uncached=call.input + call.cache_write,
-        window=window, at=call.at, long=long, at_boundary=at_boundary,
+        call=change.call, before=change.before, after=change.after, context=change.context, uncached=change.uncached,
+        window=window, at=change.at,
+        long=change.context > (bands.tokens if window is None else bands.prepare * window),
+        at_boundary=change.wrapped
+        or any(start <= moment <= end for moment in packets_at for start, end in change.spans),
     )  # fmt: skip
 
 
-def _wrapped(before: Call, call: Call, packets_at: Sequence[int], *, already: bool) -> bool:
-    """Say whether nothing was done since a packet was made, as of a call, given how that was at the one before."""
-    if any((before.at or 0) <= moment <= (call.at or -1) for moment in packets_at):
-        return True
-    for step in before.steps:
-        own = _OWN.search(step.words) if step.action == "run" else None
-        already = own is not None and (own[1] == "wrap" or already)
-    return already
+def effect_of(command: str) -> Effect:
+    """Return what a command does to whether a packet was just made."""
+    if "passdown" not in command or (own := _OWN.search(command)) is None:
+        return 2
+    return 1 if own[1] == "wrap" else 0
+
+
+def _turn(call: Call) -> Turn:
+    effect: Effect = 0
+    for step in call.steps:
+        effect = (effect_of(step.words) if step.action == "run" else 2) or effect
+    return Turn(call.number, call.at, call.model, call.context, call.input + call.cache_write, call.window, effect)
+
+
+def _join(spans: list[tuple[int, int]], span: tuple[int, int]) -> None:
+    start, end = span
+    if start > end:
+        return
+    if spans and spans[-1][0] <= start <= spans[-1][1]:
+        spans[-1] = (spans[-1][0], max(spans[-1][1], end))
+    else:
+        spans.append(span)
 
 
 def switch_findings(switches: Sequence[Switch], session: str = "") -> list[Finding]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Literal
+from functools import cache
+from operator import add
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
 from passdown.errors import FormatError
+from passdown.model.session import Usage
 from passdown.usage.calls import Account, Call
 
 CONVENTION = "read from cache / all input (fresh, read from and written to the cache)"
@@ -67,14 +70,22 @@ def sum_up(calls: Iterable[Call]) -> Totals:
 
 def check_convention(account: Account) -> None:
     """Raise `FormatError` for a call with more cached tokens than input: its log counts otherwise than we read it."""
-    for call in account.calls:
+    if reason := contradiction(account.calls):
+        raise FormatError(
+            reason, where=f"session {account.session_id}" if account.session_id else "session",
+            next_step="Its tokens are not summed up. Please report the agent's version with one such record.",
+        )  # fmt: skip
+
+
+def contradiction(calls: Iterable[Call | Usage]) -> str:
+    """Return why the numbers of calls cannot be right, empty when they can."""
+    for number, call in enumerate(calls, 1):
         if 0 < call.context < call.cache_read + call.cache_write:
-            raise FormatError(
-                f"call {call.number} has {call.cache_read + call.cache_write:,} cached tokens in {call.context:,} of "
-                "input: this log counts cached tokens beside the input, or they are no counts of one call",
-                where=f"session {account.session_id}" if account.session_id else "session",
-                next_step="Its tokens are not summed up. Please report the agent's version with one such record.",
+            return (
+                f"call {number} has {call.cache_read + call.cache_write:,} cached tokens in {call.context:,} of "
+                "input: this log counts cached tokens beside the input, or they are no counts of one call"
             )
+    return ""
 
 
 def owned(account: Account) -> list[Priced]:
@@ -91,27 +102,83 @@ def grouped(calls: Sequence[Priced], by: By) -> dict[str, Totals]:
 
     By tool a call counts for the tool that it went on to call first, and for `(answer)` when it called none.
     """
-    groups: dict[str, list[Call]] = {}
+    ledger = Ledger()
     for priced in calls:
-        groups.setdefault(_KEYS[by](priced), []).append(priced.call)
-    sums = {key: sum_up(found) for key, found in groups.items()}
-    if by == "day":
-        return dict(sorted(sums.items()))
-    return dict(sorted(sums.items(), key=lambda item: (-item[1].tokens, item[0])))
+        ledger.add(priced)
+    return ledger.grouped(by)
 
 
-def day_of(at: int | None) -> str:
-    """Return the day (UTC) of a moment in milliseconds."""
-    if at is None or not 0 <= at < 253_402_300_800_000:
-        return "(no time)"
-    return datetime.fromtimestamp(at // 1000, UTC).strftime("%Y-%m-%d")
+class Mine(NamedTuple):
+    """Whose and when some calls were: what sums are grouped by. `measured` is False where no log says the input."""
+
+    agent: str
+    session: str
+    subagent: str
+    model: str
+    day: int
+    tool: str
+    measured: bool
 
 
-_KEYS: dict[By, Callable[[Priced], str]] = {
-    "agent": lambda priced: priced.agent or "?",
-    "model": lambda priced: priced.call.model or "(no name)",
-    "day": lambda priced: day_of(priced.call.at),
-    "subagent": lambda priced: priced.subagent or "(main)",
-    "tool": lambda priced: priced.call.steps[0].tool if priced.call.steps else "(answer)",
-    "session": lambda priced: priced.session_id or "?",
+class Ledger:
+    """Sums under way, kept apart by all that they can be grouped by."""
+
+    def __init__(self) -> None:
+        self._sums: dict[Mine, list[int]] = {}
+
+    def add(self, priced: Priced, *, tool: bool = True) -> None:
+        """Add one call."""
+        call = priced.call
+        first = (call.steps[0].tool if call.steps else "(answer)") if tool else ""
+        mine = Mine(
+            priced.agent, priced.session_id, priced.subagent, call.model, day_number(call.at), first, bool(call.prompt)
+        )
+        self.put(mine, 1, call.input, call.cache_read, call.cache_write, call.output, call.reasoning)
+
+    def put(self, mine: Mine, *numbers: int) -> None:
+        """Add sums: calls, then their tokens in the order of `Totals`."""
+        found = self._sums.get(mine)
+        self._sums[mine] = list(numbers) if found is None else list(map(add, found, numbers))
+
+    def totals(self, wanted: Callable[[Mine], bool] = lambda _: True) -> Totals:
+        """Return the sums over what is wanted."""
+        return _totals([numbers for mine, numbers in self._sums.items() if wanted(mine)])
+
+    def grouped(self, by: By) -> dict[str, Totals]:
+        """Return the sums by one property, the largest first; days in their order."""
+        groups: dict[str, list[list[int]]] = {}
+        key = _KEYS[by]
+        for mine, numbers in self._sums.items():
+            groups.setdefault(key(mine), []).append(numbers)
+        sums = {name: _totals(found) for name, found in groups.items()}
+        if by == "day":
+            return dict(sorted(sums.items()))
+        return dict(sorted(sums.items(), key=lambda item: (-item[1].tokens, item[0])))
+
+
+def _totals(rows: Sequence[Sequence[int]]) -> Totals:
+    calls, fresh, read, written, output, reasoning = (sum(column) for column in zip(*rows, strict=True)) if rows else (
+        0, 0, 0, 0, 0, 0
+    )  # fmt: skip
+    return Totals(calls=calls, input=fresh, cache_read=read, cache_write=written, output=output, reasoning=reasoning)
+
+
+def day_number(at: int | None) -> int:
+    """Return the day (UTC) of a moment in milliseconds as days since 1970, -1 where there is none."""
+    return -1 if at is None or not 0 <= at < 253_402_300_800_000 else at // 86_400_000
+
+
+@cache
+def day_name(number: int) -> str:
+    """Return a day as people write it."""
+    return "(no time)" if number < 0 else datetime.fromtimestamp(number * 86_400, UTC).strftime("%Y-%m-%d")
+
+
+_KEYS: dict[By, Callable[[Mine], str]] = {
+    "agent": lambda mine: mine.agent or "?",
+    "model": lambda mine: mine.model or "(no name)",
+    "day": lambda mine: day_name(mine.day),
+    "subagent": lambda mine: mine.subagent or "(main)",
+    "tool": lambda mine: mine.tool,
+    "session": lambda mine: mine.session or "?",
 }

@@ -168,20 +168,28 @@ class _Writer:
             self._forget_part(opened[1])
         if row is not None:
             session = opened[0] if opened is not None else self._new_part()[0]
-            marks = ", ".join("?" * (len(row) + 1))
-            self._database.execute(
-                f"INSERT OR REPLACE INTO sessions(id, {', '.join(row._fields)}) VALUES({marks})",
-                (
-                    session,
-                    *(value.encode("utf-8", "replace").decode() if isinstance(value, str) else value for value in row),
-                ),
-            )
+            self._insert(session, row)
         if task.ref is None:
             folder, _, name = task.path.rpartition("/")
             settled = task.mtime_ns if task.mtime_ns < began - SETTLED_NS else 0
             self._database.execute(
                 "INSERT OR REPLACE INTO logs VALUES(?, ?, ?, ?, ?)", (folder, name, task.agent, task.size, settled)
             )
+
+    def _insert(self, session: int, row: Row) -> None:
+        *values, spent, began = row
+        names = row._fields[: len(values)]
+        texts = (value.encode("utf-8", "replace").decode() if isinstance(value, str) else value for value in values)
+        self._database.execute(
+            f"INSERT OR REPLACE INTO sessions(id, {', '.join(names)}) VALUES({', '.join('?' * (len(names) + 1))})",
+            (session, *texts),
+        )
+        if spent is not None:
+            self._database.execute(
+                "INSERT OR REPLACE INTO spent VALUES(?, ?, ?, ?, ?)",
+                (session, began, row.bytes, spent.tally, spent.keys),
+            )
+            self._database.execute("INSERT OR REPLACE INTO calls VALUES(?, ?)", (session, spent.calls))
 
     def _forget(self, agent: str, folder: str, name: str) -> None:
         if name.startswith("\0"):
@@ -195,7 +203,8 @@ class _Writer:
         for (session,) in self._database.execute(sql, (agent, path, inner)).fetchall():
             for (part,) in self._database.execute("SELECT id FROM parts WHERE session = ?", (session,)).fetchall():
                 self._forget_part(part)
-            self._database.execute("DELETE FROM sessions WHERE id = ?", (session,))
+            for table, key in (("sessions", "id"), ("spent", "session"), ("calls", "session")):
+                self._database.execute(f"DELETE FROM {table} WHERE {key} = ?", (session,))  # noqa: S608
 
     def _forget_part(self, part: int) -> None:
         # The words stay behind without a text, which every question passes over, until there are too many of them.

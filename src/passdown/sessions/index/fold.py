@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from passdown.sessions.index.schema import PART_BITS
 from passdown.sessions.index.words import searchable
 from passdown.sessions.read import agent_called
 from passdown.sessions.summary import Fold
+from passdown.usage.tally import Kept, TallyReader
 
 LONGEST = {"human": 4000, "agent": 2000, "ran": 2000, "title": 200}
 """Characters of each kind of text that are kept; what stands behind is not found."""
@@ -79,6 +80,9 @@ class Row(NamedTuple):
     last_exit: int | None
     texts: int
     trouble: str
+    spent: Kept | None = None
+    """What it cost, which goes to tables of its own; None where that could not be read."""
+    began: int = 0
 
 
 def read_task(task: Task) -> Iterator[list[Text] | Row | None]:
@@ -99,8 +103,10 @@ def read_task(task: Task) -> Iterator[list[Text] | Row | None]:
 def _fold(task: Task, ref: SessionRef) -> Iterator[list[Text] | Row]:
     gathered = Gathered(_redactor())
     fold = Fold()
+    tally = TallyReader(_clean)
     for event in sessions_of(agent_called(ref.agent)).read(ref):
         fold.add(event)
+        tally.add(event)
         gathered.add(event)
         if gathered.size > _BATCH:
             yield gathered.batch()
@@ -122,6 +128,8 @@ def _fold(task: Task, ref: SessionRef) -> Iterator[list[Text] | Row]:
         human_messages=counts.human_messages,
         last_exit=counts.last_exit,
         texts=gathered.count,
+        spent=tally.finish(),
+        began=ref.started_at or 0,
     )
 
 
@@ -129,6 +137,11 @@ def _fold(task: Task, ref: SessionRef) -> Iterator[list[Text] | Row]:
 def _redactor() -> Redactor:
     """The one redactor of this process: to know the secrets of the environment costs as much as a short session."""
     return Redactor(os.environ)
+
+
+@lru_cache(maxsize=4096)
+def _clean(name: str) -> str:
+    return storable(_redactor().text(name)) if name else ""
 
 
 class Gathered:

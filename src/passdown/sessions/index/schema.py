@@ -14,7 +14,7 @@ from passdown.sessions.index.place import index_path
 
 __all__ = ["DAMAGED", "FORMAT", "PART_BITS", "anew", "index_path", "is_broken", "reading", "remove", "writing"]
 
-FORMAT = 1
+FORMAT = 2
 """Raised by one whenever what the tables hold changes its meaning."""
 
 DAMAGED = "the index of sessions was damaged and has been made anew"
@@ -46,6 +46,8 @@ CREATE INDEX sessions_home ON sessions(agent, home);
 CREATE INDEX sessions_grew ON sessions(modified_at);
 CREATE TABLE parts(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER);
 CREATE INDEX parts_session ON parts(session);
+CREATE TABLE spent(session INTEGER PRIMARY KEY, began INTEGER, bytes INTEGER, tally BLOB, keys BLOB);
+CREATE TABLE calls(session INTEGER PRIMARY KEY, lines BLOB);
 CREATE TABLE said(id INTEGER PRIMARY KEY, kind TEXT, at INTEGER, place INTEGER, line INTEGER, text TEXT);
 CREATE VIRTUAL TABLE words USING fts5(
   text, content='', columnsize=0, tokenize="unicode61 remove_diacritics 2"
