@@ -21,12 +21,12 @@ def at_terminal(*streams: str) -> bool:
     return all((stream := getattr(sys, name)) is not None and stream.isatty() for name in streams)
 
 
-def print_json(value: Any) -> None:
-    """Print a value as indented JSON with sorted keys."""
+def print_json(value: Any, *, err: bool = False) -> None:
+    """Print a value as indented JSON with sorted keys; with `err`, on standard error."""
     import msgspec
 
     data = msgspec.json.format(msgspec.json.encode(value, order="sorted"), indent=2)
-    click.echo(data.decode())
+    click.echo(data.decode(), err=err)
 
 
 def print_findings(findings: Iterable[Finding]) -> None:

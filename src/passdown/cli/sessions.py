@@ -180,12 +180,16 @@ def _show_found(found: Found, asked: str, now: int) -> None:
 
 
 @sessions.command("show")
-@click.argument("session", metavar="ID|FILE")
-@click.option("--agent", default="", metavar="NAME", help="Read the file as this agent's.")
+@click.argument("session", metavar="ID|FILE[#NAME]")
+@click.option("--agent", default="", metavar="NAME", help="Read the file as this agent's, or in this format.")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 @click.option("--events", is_flag=True, help="Print the canonical events, one JSON object a line.")
 def show(session: str, agent: str, as_json: bool, events: bool) -> None:
-    """Show one session's counts: messages, tool calls, failures, tokens, compactions, what was not understood."""
+    """Show one session's counts: messages, tool calls, failures, tokens, compactions, what was not understood.
+
+    A file may be an agent's log or a trajectory (ATIF, SWE-agent, mini-swe-agent, OpenHands, chat messages); of one
+    that holds several, name one by its id or number: runs.jsonl#3.
+    """
     from passdown.handoff.sessions import describe, event_lines, find_session
 
     ref = find_session(session, agent=agent)
@@ -205,16 +209,22 @@ def show(session: str, agent: str, as_json: bool, events: bool) -> None:
 
 
 @sessions.command("export")
-@click.argument("session", metavar="ID|FILE")
-@click.option("--to", "form", default="json", show_default=True, metavar="FORMAT", help="The format to write.")
-@click.option("--agent", default="", metavar="NAME", help="Read the file as this agent's.")
+@click.argument("session", metavar="ID|FILE[#NAME]")
+@click.option(
+    "--to", "form", default="json", show_default=True, metavar="FORMAT", help="The format to write: atif, chat or json."
+)
+@click.option("--agent", default="", metavar="NAME", help="Read the file as this agent's, or in this format.")
 @click.option(
     "-o", "--output", default="-", type=click.Path(dir_okay=False, allow_dash=True), help="Where to write it."
 )
-def export(session: str, form: str, agent: str, output: str) -> None:
-    """Write one session in another format. `json` is one document: its counts and all its canonical events.
+@click.option("--json", "as_json", is_flag=True, help="Tell what did not survive as JSON (on stdout only with -o).")
+def export(session: str, form: str, agent: str, output: str, as_json: bool) -> None:
+    """Write one session in another format, and tell what did not survive, counted by kind.
 
-    Secrets are replaced by what kind they were. What did not survive is told on standard error, by kind.
+    `atif` is one trajectory in the Agent Trajectory Interchange Format (1.8), `chat` one row of chat messages with tool
+    calls, `json` one document with the counts and all canonical events. Secrets are replaced by what kind they were.
+    The report goes to standard error; with --json and -o, to standard output. A file that holds several trajectories
+    takes the name or the number of one behind a #: runs.jsonl#3.
     """
     from passdown.handoff.sessions import export_session, save_export
 
@@ -223,5 +233,9 @@ def export(session: str, form: str, agent: str, output: str) -> None:
         click.echo(exported.data, nl=False)
     else:
         save_export(Path(output), exported)
+    if as_json:
+        report = {"schema_version": 1, "format": form, "output": output, "bytes": len(exported.data)}
+        print_json(report | {"lost": exported.lost}, err=output == "-")
+        return
     for kind, count in exported.lost.items():
         click.echo(f"lost   {kind} {count}", err=True)

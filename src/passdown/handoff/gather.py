@@ -27,7 +27,7 @@ from passdown.repository.commits import last_good
 from passdown.repository.snapshot import snapshot
 from passdown.repository.tracked import tracked_paths
 from passdown.sessions.discover import Discovery, find_sessions
-from passdown.sessions.read import agent_called, read_ref, refer_to_begun
+from passdown.sessions.read import agent_called, names_a_file, read_ref, refer_to_begun
 from passdown.sessions.select import Selection, select_sessions
 from passdown.store.packets import PACKET_LIMIT, StoredPacket, heads, own_paths
 from passdown.workbench.load import load_workbench
@@ -128,7 +128,7 @@ def previous_packet(stored: Sequence[StoredPacket], branch: str | None, topic: s
 
 def _find(repository: RepositoryFacts, options: Options) -> Discovery:
     """Return the sessions of the repository; a session file that is named stands for itself, wherever it worked."""
-    if options.session and Path(options.session).is_file():
+    if options.session and names_a_file(options.session):
         return Discovery(refs=(refer_to_begun(options.session, agent=options.agent),))
     agents = {agent_called(options.agent).id} if options.agent else None
     known = options.found if agents is None else None
@@ -138,7 +138,7 @@ def _find(repository: RepositoryFacts, options: Options) -> Discovery:
 
 
 def _select(found: Discovery, repository: RepositoryFacts, options: Options, since: int | None) -> Selection:
-    if options.session and Path(options.session).is_file():
+    if options.session and names_a_file(options.session):
         return Selection(refs=found.refs, primary=found.refs[0])
     session = options.session or None
     selection = select_sessions(found.refs, repository, since=since, session=session, now=options.now)

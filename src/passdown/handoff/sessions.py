@@ -11,13 +11,14 @@ import msgspec
 
 from passdown.errors import UsageError
 from passdown.io.files import write_files
+from passdown.model.exported import Exported
 from passdown.model.session import AnyEvent, SessionRef
 from passdown.redact.neutralise import neutralise, one_line
 from passdown.redact.scan import Redactor
 from passdown.sessions.canary import Canary
 from passdown.sessions.discover import all_sessions
-from passdown.sessions.export import Exported, redacted_events, writer_of
-from passdown.sessions.read import agent_called, read_ref, refer_to
+from passdown.sessions.export import redacted_events, writer_of
+from passdown.sessions.read import agent_called, names_a_file, read_ref, refer_to
 from passdown.sessions.summary import summarize
 
 
@@ -26,7 +27,7 @@ def find_session(name: str, *, agent: str = "") -> SessionRef:
 
     Raises `UsageError` when none or several answer to it.
     """
-    if Path(name).is_file():
+    if names_a_file(name):
         return refer_to(name, agent=agent)
     refs = all_sessions(agents={agent_called(agent).id} if agent else None).refs
     exact = [ref for ref in refs if ref.session_id == name]

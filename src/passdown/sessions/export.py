@@ -8,23 +8,21 @@ from types import MappingProxyType
 from typing import cast
 
 import msgspec
-from msgspec import Struct, field
 
 from passdown.errors import UsageError
+from passdown.model.exported import Exported
 from passdown.model.session import AnyEvent, SessionEnd
 from passdown.redact.scan import Redactor
 from passdown.sessions.summary import Fold
 
-WRITERS: Mapping[str, str] = MappingProxyType({"json": "passdown.sessions.export:write_json"})
+WRITERS: Mapping[str, str] = MappingProxyType(
+    {
+        "atif": "passdown.trajectories.atif_writer:write_atif",
+        "chat": "passdown.trajectories.chat_writer:write_chat",
+        "json": "passdown.sessions.export:write_json",
+    }
+)
 """Format → `module:function`. The function takes a session's events, without secrets, and returns an `Exported`."""
-
-
-class Exported(Struct, frozen=True, kw_only=True):
-    """A session in another format. `lost` counts what it has no place for, by kind."""
-
-    data: bytes
-    lost: dict[str, int] = field(default_factory=dict)
-
 
 Writer = Callable[[Iterable[AnyEvent]], Exported]
 

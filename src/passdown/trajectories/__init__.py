@@ -1,0 +1,1 @@
+"""Trajectories of agents in the formats that evaluations and training data use: one file a format."""

@@ -1,0 +1,96 @@
+"""How a tool call ended, by the text the model saw: most trajectories say it in no other way."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from passdown.model.pattern import lazy_pattern
+from passdown.model.session import Action, Outcome
+
+SUBMITS = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+"""What mini-swe-agent's model echoes to be done. The harness takes it; no exit code is written down."""
+_HEAD = 400
+_TAIL = 600
+
+_CODE_FIRST = lazy_pattern(
+    r"\s*(?:<returncode>\s*(-?\d{1,10})\s*</returncode>|Exit code:? (-?\d{1,10})\b|"
+    r"(?:Process|Command|Script) (?:exited|finished|completed) with (?:exit )?code:? (-?\d{1,10})\b)"
+)
+_CODE_LAST = lazy_pattern(
+    r"\[(?:The command completed|Command finished) with exit code (-?\d{1,10})\.?\]|"
+    r"(?m:^(?:Exit Code|exit code|Process exited with code):? (-?\d{1,10})\s*$)"
+)
+_TIMED_OUT = lazy_pattern(
+    r"(?i)\bEXECUTION TIMED OUT\b|timed out (?:after|and has been killed)|was cancelled because it took more than|"
+    r"(?:command|process) timed out"
+)
+_RUNNING = lazy_pattern(r"has no new output after|still running|process is still")
+_REFUSED = lazy_pattern(
+    r"(?i)\s*(?:ERROR:|Error:|Ran into \[Errno|Invalid `|No replacement was performed|No match found|<error>|"
+    r"Your proposed edit has introduced new syntax error|Usage: |Error executing|Failed to |EACCES|ENOENT|"
+    r"File not found|<tool_use_error>|Parameter `|The path )"
+)
+_WRAPPED = lazy_pattern(r"(?:OBSERVATION:\n|Observation: |EXECUTION RESULT of \[[^\]\n]{1,80}\]:\n)")
+_OUTPUT = lazy_pattern(r"\s*<returncode>\s*-?\d{1,10}\s*</returncode>\s*<output>\n?")
+
+
+class Ending(NamedTuple):
+    """How a call ended, its exit code where the text says it, and the text."""
+
+    outcome: Outcome
+    exit_code: int | None = None
+    text: str = ""
+
+
+def unwrapped(text: str) -> str:
+    """Return a result's text without the words that a harness puts before it."""
+    match = _WRAPPED.match(text)
+    return text[match.end() :] if match else text
+
+
+def bare(text: str) -> str:
+    """Return a command's output without the tags that mini-swe-agent puts around it."""
+    match = _OUTPUT.match(text)
+    return text[match.end() :].rstrip().removesuffix("</output>").rstrip("\n") if match else text
+
+
+def is_wrapped(text: str) -> bool:
+    """Say whether a message begins with the words that a harness puts before a tool's result."""
+    return _WRAPPED.match(text) is not None or _CODE_FIRST.match(text) is not None
+
+
+def ending(action: Action, text: str, *, failed: bool | None = None, code: int | None = None) -> Ending:
+    """Return how a call ended. `failed` and `code` are what the log itself says, where it does.
+
+    A command whose exit code nobody wrote down has an unknown outcome; any other call that was not refused is ok.
+    """
+    if code is None:
+        code = _code_in(text)
+    if code is not None and code < 0:
+        code = None
+        failed = _unfinished(text) is None or None
+    if code is None and failed is not False and (cut := _unfinished(text)) is not None and action in ("run", "other"):
+        return Ending(cut, None, text)
+    if code is not None:
+        return Ending("failed" if code else "ok", code, text)
+    if failed is not None:
+        return Ending("failed" if failed else "ok", None, text)
+    if action == "run":
+        return Ending("unknown", None, text)
+    return Ending("failed" if _REFUSED.match(text[:_HEAD]) else "ok", None, text)
+
+
+def _code_in(text: str) -> int | None:
+    match = _CODE_FIRST.match(text[:_HEAD])
+    if match is None:
+        match = next(reversed(list(_CODE_LAST.finditer(text[-_TAIL:]))), None)
+    written = next((group for group in match.groups() if group), None) if match else None
+    return int(written) if written is not None else None
+
+
+def _unfinished(text: str) -> Outcome | None:
+    """Return how a command that has no code stands, where the text says that it was cut off or goes on."""
+    for part in (text[:_HEAD], text[-_TAIL:]):
+        if _TIMED_OUT.search(part):
+            return "timeout"
+    return "running" if _RUNNING.search(text[-_TAIL:]) else None
