@@ -23,6 +23,7 @@ from passdown.trajectories.messages import list_in, name_of, told, within
 from passdown.trajectories.outline import outline
 
 _LISTS = ("messages", "trajectory", "raw_messages")
+_LOGGED = frozenset({"uuid", "parentUuid", "sessionId", "session_id"})
 _SAID = frozenset({"content", "tool_calls", "text", "function_call"})
 
 
@@ -48,7 +49,7 @@ def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001 - content decides
     """Say whether a file that starts with `head` holds chat messages."""
     shape = outline(head)
     if "role" in shape.keys and _SAID & shape.keys.keys():
-        return not shape.has("uuid") and not shape.has("parentUuid")
+        return not _LOGGED & shape.keys.keys()
     return any("role" in shape.within(key) and _SAID & shape.within(key) for key in _LISTS)
 
 

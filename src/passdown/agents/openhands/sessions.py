@@ -2,7 +2,8 @@
 
 The file that stands for a conversation is its `base_state.json`, or any of its events. Older versions kept
 `<home>/sessions/<id>/events/<n>.json`; a list of events in one file, and events one a line, are read as well. Offsets
-count the bytes of the events before. OpenHands stores no branch and no commit.
+count the bytes of the events before. OpenHands stores no branch and no commit. The results of an evaluation
+(`output.jsonl`) are read as well, one run of them at a time.
 """
 
 from __future__ import annotations
@@ -15,16 +16,18 @@ from typing import Any
 from passdown.agents.log import BAD, HEAD, ends_of, mended, milliseconds, not_understood, safe_id
 from passdown.agents.openhands.container import Piece, files_in, folder_of, is_state, pieces_of
 from passdown.agents.openhands.meter import Meter
+from passdown.agents.openhands.output import is_output, read_output
 from passdown.agents.openhands.records import STATE, Event, State, decode, text_of
 from passdown.agents.openhands.sdk import KINDS, SdkReader
 from passdown.agents.openhands.v0 import V0Reader
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
-from passdown.io.jsonl import MAX_LINE, Line
+from passdown.io.jsonl import MAX_LINE, Line, open_log
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 
 _STATE_SIZE = 16 << 20
+_OUTPUT_HEAD = 1 << 20
 _OLDER = lazy_pattern(
     rb'\s*+\[?\s*+\{\s*"id"\s*:\s*-?\d{1,12}\s*,\s*"timestamp"\s*:\s*"[^"]{10,40}"\s*,\s*"source"\s*:\s*'
     rb'"(?:user|agent|environment)"\s*,\s*"message"\s*:'
@@ -44,7 +47,7 @@ def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001 - content decides
     if _NEWER.match(text):
         kinds = {kind.decode("ascii", "replace") for kind in _KIND.findall(text)}
         return bool(kinds & KINDS) or b'"system_prompt"' in text[:1000]
-    return is_state(text)
+    return is_state(text) or is_output(text)
 
 
 def find(home: Path) -> Iterator[SessionRef]:
@@ -83,7 +86,7 @@ def refer(path: Path) -> SessionRef | None:
     if folder is not None:
         return _refer_to_folder(folder)
     ends = ends_of(path)
-    if ends is None or path.is_symlink() or not recognise(ends.head, path.name):
+    if ends is None or path.is_symlink() or not recognise(ends.head, path.name) or is_output(ends.head):
         return None
     first = _first(pieces_of(path))
     return SessionRef(
@@ -179,6 +182,9 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
     """
     path = Path(ref.path)
     folder = folder_of(path)
+    if folder is None and _is_output(path):
+        yield from read_output(ref)
+        return
     state = _state_of(path) or (_state_beside(folder)[0] if folder is not None else State())
     cwd = (state.workspace.working_dir if state.workspace is not None else None) or ""
     pieces = pieces_of(path, max_line)
@@ -206,6 +212,11 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
         piece = next(pieces, None)
     yield from meter.rest()
     yield SessionEnd(records=records, bytes=size, offset=size, ignored=dict(reader.ignored + older.ignored))
+
+
+def _is_output(path: Path) -> bool:
+    with open_log(path) as stream:
+        return is_output(stream.read(_OUTPUT_HEAD))
 
 
 def _started(piece: Piece | None) -> int | None:
