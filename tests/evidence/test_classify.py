@@ -8,6 +8,14 @@ from passdown.evidence.classify import is_announced, judge
 from passdown.evidence.output import bare_output, error_line
 from passdown.evidence.shell import split_shell
 
+GEMINI = (
+    "<untrusted_context>\nOutput: it broke\nExit Code: 1\nProcess Group PGID: 2493\n</untrusted_context>\n\n"
+    "<hook_context>tests failed</hook_context>"
+)
+QWEN = (
+    "Command: make\nDirectory: (root)\nOutput: it broke\nError: (none)\nExit Code: 1\nSignal: (none)\n"
+    "Process Group PGID: (none)"
+)
 MISSING = "ls: cannot access 'x': No such file or directory"
 
 
@@ -153,6 +161,10 @@ def test_other_words_announce_nothing(said: str) -> None:
         ("Chunk ID: ab\nWall time: 1.0 seconds\nProcess exited with code 1\nOriginal token count: 3\nOutput:\nnope", "nope"),
         ("Exit code 2\ngcc: no input files", "gcc: no input files"),
         ("npm warn old\nsomething broke here\n\nCommand exited with code 2", "something broke here"),
+        ("it broke\n<shellId: 133 completed with exit code 1>", "it broke"),
+        ("it broke\n<exited with exit code 1>", "it broke"),
+        (GEMINI, "it broke"),
+        (QWEN, "it broke"),
         ("", ""),
     ],
 )  # fmt: skip

@@ -91,6 +91,30 @@ def test_rejections_with_and_without_a_reason(log) -> None:
     assert found == [("git push --force", "rejected", "not on a Friday"), ("edit src/a.py", "rejected", "")]
 
 
+@pytest.mark.parametrize(
+    ("text", "step"),
+    [
+        ("<think>Let me chain these properly.</think>", "I will wire it in."),
+        ("<think>\nHm.\n</think>\n\nI will test it now.", "I will test it now."),
+        ("I reason without a beginning.\n</think>\nI will test it now.", "I will test it now."),
+        ("<think>cut off", "I will wire it in."),
+    ],
+)
+def test_what_an_agent_only_thought_it_did_not_say(log, text: str, step: str) -> None:
+    log.say("I will wire it in.")
+    log.run("make")
+    log.say(text)
+    last = log.evidence().last_step
+    assert last.text == step
+
+
+def test_padding_goes_before_words_do(log) -> None:
+    log.human("why do I get" + " " * 700 + "┃ denied by a hook" + " " * 80 + "\n\nand fix it")
+    (directive,) = log.evidence().directives
+    assert directive.text.split() == ["why", "do", "I", "get", "┃", "denied", "by", "a", "hook", "and", "fix", "it"]
+    assert directive.cut == 0
+
+
 def test_an_interruption_is_told_once(log) -> None:
     log.add(ToolCall, call_id="a", tool="bash", action="run", command="sleep 100")
     log.add(ToolResult, call_id="a", outcome="interrupted")
@@ -141,6 +165,20 @@ def test_harness_summaries_keep_both_ends(log) -> None:
         ("Created:\n\n| a | b |\n", ""),
         ("", ""),
         ("接下来我会补上测试。", "接下来我会补上测试。"),
+        (
+            "slugify passes. I stopped here; next: cut to n-1 in src/slug.py.",
+            "I stopped here; next: cut to n-1 in src/slug.py.",
+        ),
+        ("Yes — exactly. Updated the plan and pushed it.", "Updated the plan and pushed it."),
+        (
+            "The app is complete:\n\n1. Todo list features:\n   - View all todos\n\nIt needs no server.",
+            "It needs no server.",
+        ),
+        ("To do:\n- Write the docs for it", "To do: Write the docs for it"),
+        ("The greeting is answered.\n\nI'm standing by and ready to help with any task.", "The greeting is answered."),
+        ("All done! What's next on the agenda?", ""),
+        ("1. **`main()`**: the place where it begins", "`main()`: the place where it begins"),
+        ("It takes `a**b` and **kwargs as they come.", "It takes `a**b` and **kwargs as they come."),
     ],
 )
 def test_next_step(text: str, step: str) -> None:

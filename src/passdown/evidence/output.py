@@ -16,9 +16,17 @@ _GAP = "\n…\n"
 _ANSI = lazy_pattern(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][AB012]|[=>78])")
 _WRAPPING = lazy_pattern(
     r"\A(?:Error: )?(?:Exit code:? -?\d+\s*\n|Chunk ID: .*\n|Wall time: .*\n|Process (?:exited|running) with .*\n"
-    r"|Original token count: .*\n|Total output lines: .*\n|Output:[ \t]*\n?|Warning: truncated output .*\n)+"
+    r"|Original token count: .*\n|Total output lines: .*\n|Output:[ \t]*\n?|Warning: truncated output .*\n"
+    r"|<untrusted_context>[ \t]*\n|Command: .*\n(?:.*\n){0,40}?Directory: .*\n(?=Output:))+"
 )
-_TRAILER = lazy_pattern(r"\n*Command exited with code \d+\s*\Z")
+_TRAILER = lazy_pattern(
+    r"\n*(?:Command exited with code \d+|<(?:shellId: [\w.-]{1,80} completed|exited) with exit code -?\d+>)\s*\Z"
+)
+_FOOTER = lazy_pattern(
+    r"(?:\n(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): .*)+\s*(?:</untrusted_context>\s*)?\Z"
+)
+"""What Gemini CLI and Qwen Code write below a command's output."""
+_HOOKED = lazy_pattern(r"(?s)\s*<hook_context>(?:(?!</?hook_context>).)*+</hook_context>\s*\Z")
 
 
 def clipped(text: str) -> str:
@@ -34,8 +42,18 @@ def bare_output(text: str) -> str:
     text = text.replace("\r\n", "\n")
     if wrapping := _WRAPPING.match(text):
         text = text[wrapping.end() :]
-    if trailer := _TRAILER.search(text, max(0, len(text) - 80)):
-        text = text[: trailer.start()]
+    return _without_footer(text)
+
+
+def _without_footer(text: str) -> str:
+    """Return an output without what the agent's program wrote below it, a hook's words included."""
+    while text.rstrip().endswith("</hook_context>") and (hooked := _HOOKED.search(text)):
+        text = text[: hooked.start()]
+    if trailer := _TRAILER.search(text, max(0, len(text) - 160)):
+        return text[: trailer.start()]
+    if "\nProcess Group PGID: " in text[-400:] or "\nExit Code: " in text[-400:]:
+        footer = _FOOTER.search(text, max(0, len(text) - 800))
+        return text[: footer.start()] if footer else text
     return text
 
 

@@ -12,9 +12,10 @@ _FENCE = r"(?s)```.*?(?:```|\Z)"
 _SENTENCE = r"(?<=[.!?。！？])(?<!\d\.)\s+|\n+"
 _ITEM = r"^\s*(?:[-*+•]\s+|\d+[.)]\s+|#{1,6}\s+|>\s+|\||[`*]*★|::)"
 _MARKUP = r"^\s*(?:[-*+•]\s+|\d+[.)]\s+|#{1,6}\s+|>\s+|\[[ xX]\]\s+)*"
+_BOLD = r"(?<![\w*])\*\*([^*\s](?:[^*\n]{0,400}[^*\s])?)\*\*(?![\w*])"
 _NEXT = (
-    r"(?i)^(?:\W*)(?:the )?(?:next(?: steps?| up| action| thing)?\b|remaining\b|still (?:to do|open|needed)\b|to ?do\b"
-    r"|ready (?:for|to)\b|下一步|接下来)"
+    r"(?i)^(?:\W*)(?:the )?(?:next(?: steps?| up| action| thing)?\b|remaining\b|still (?:to do|open|needed)\b"
+    r"|to ?dos?(?=\W*$|:)|ready (?:for|to)\b|下一步|接下来)"
 )
 _WILL = (
     r"(?i)^(?:\W*)(?:(?:now|then|so|ok(?:ay)?|first|good|great|perfect)[,!.]?\s+)?(?:now\s+)?"
@@ -22,13 +23,14 @@ _WILL = (
     r"|let(?:'|’)s\b|i need to\b|i should\b|we (?:need|should|can now)\b|i(?:'|’)m going\b|我(?:来|将|现在|接下来))"
 )
 _INLINE = (
-    r"(?i)\b(?:next(?:,| i(?:'|’)?ll| i will)|i(?:'|’)ll\b|i will\b|let me\b|going to\b|now i(?:'|’)m\b"
+    r"(?i)\b(?:next(?:[,:]| i(?:'|’)?ll| i will)|i(?:'|’)ll\b|i will\b|let me\b|going to\b|now i(?:'|’)m\b"
     r"|(?:is|are) ready (?:for|to)\b)"
 )
 _OFFER = (
     r"(?i)^\W*(?:if you(?:(?:'|’)d| would)? (?:want|like|prefer|rather|wish|need)|let me know|"
     r"(?:would|do) you (?:want|like)|want me to|shall i|should i|"
-    r"is there anything|anything else|feel free|happy to|(?:i(?:'|’)m )?ready when you|"
+    r"is there anything|anything else|feel free|happy to|(?:i(?:'|’)m )?ready when you|what(?:(?:'|’)s| is) next\b|"
+    r"i(?:'|’)m (?:standing by|here (?:to|if|for|when)|ready to (?:help|assist)|happy|glad)\b|"
     r"which (?:would|one|do|option)|just (?:say|let|tell)|say the word|enjoy\b)"
 )
 """Courtesies that end a message: they leave the next step to the reader."""
@@ -65,7 +67,8 @@ def _standing_alone(clean: str) -> str:
             return sentence
     opening = prose[:1] if prose[:1] == paragraphs[:1] else []
     found = next(filter(None, map(_first, (*opening, *prose[::-1], *paragraphs))), "")
-    return found or next(filter(says_something, map(_plain, compiled(_SENTENCE).split(clean))), "")
+    said = (sentence for sentence in map(_plain, compiled(_SENTENCE).split(clean)) if says_something(sentence))
+    return found or next((sentence for sentence in said if not compiled(_OFFER).match(sentence)), "")
 
 
 def _first(paragraph: str) -> str:
@@ -85,7 +88,10 @@ def says_something(sentence: str, words: int = 4) -> bool:
         return False
     if 3 * sum(map(str.isalnum, sentence)) < len(sentence):
         return False
-    return len(sentence.split()) >= words or len(sentence.encode()) - len(sentence) >= 16
+    return (
+        sum(any(map(str.isalnum, word)) for word in sentence.split()) >= words
+        or len(sentence.encode()) - len(sentence) >= 16
+    )
 
 
 def _leaves_it_open(sentence: str) -> bool:
@@ -93,8 +99,8 @@ def _leaves_it_open(sentence: str) -> bool:
 
 
 def _plain(piece: str) -> str:
-    """Take list marks and emphasis away: bold and italics only where they surround the whole or stand unpaired."""
-    stripped = compiled(_MARKUP).sub("", piece).strip()
+    """Take list marks and emphasis away: bold wherever it is, italics only where they surround the whole."""
+    stripped = compiled(_BOLD).sub(r"\1", compiled(_MARKUP).sub("", piece).strip())
     if stripped.count("**") % 2:
         stripped = stripped.replace("**", "")
     return stripped.strip().strip("*_").strip()

@@ -21,6 +21,9 @@ MAX_STATEMENTS = 8
 _SAID = 8000
 GAP = "\n[…]\n"
 _OURS = r'(?m)^"?\[passdown\] '
+_PADDING = r"(?<=\S)[ \t]{3,}(?=\S)"
+_THOUGHT = r"(?s)<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)"
+"""What some models put among their words where the program between does not take it out."""
 _BRIEF_FILE = r'(?s)<file name="[^"\n]{0,4096}/passdown/launch/[^"\n]{0,200}">.*</file>\s*'
 
 
@@ -75,6 +78,8 @@ class Words:
         text = own_words(event.text).strip("\r\n")
         if not text.strip():
             return False
+        if len(text) > MAX_DIRECTIVE:  # what was copied from a screen is padded: blanks have to go before words
+            text = compiled(_PADDING).sub("  ", text)
         kept, cut = cut_middle(text, MAX_DIRECTIVE)
         origin: Literal["human", "plan"] = "plan" if event.origin == "plan" else "human"
         self._direct(Directive(text=kept, at=event.at, cut=cut, source=source, origin=origin))
@@ -96,9 +101,10 @@ class Words:
 
     def assistant(self, event: AssistantMessage, source: Source) -> None:
         """Take what the main agent said. What it says about passdown's own commands is not about the work."""
-        if event.agent_id or event.reasoning or not event.active or self._about_own or not event.text.strip():
+        if event.agent_id or event.reasoning or not event.active or self._about_own:
             return
-        self._tentative = (event.text[-_SAID:], event, source)
+        if text := _aloud(event.text[-_SAID:]).strip():
+            self._tentative = (text, event, source)
 
     def acted(self, *, own: bool) -> None:
         """Take note that the agent called a tool; `own` when the tool ran passdown itself."""
@@ -176,6 +182,14 @@ class Words:
         text, event, source = self._said
         step, cut = next_step(text)
         return Statement(text=step, by="agent", at=event.at, cut=cut, source=source) if step else None
+
+
+def _aloud(text: str) -> str:
+    """Return what an agent said without what it only thought."""
+    if "</think" not in text and "<think" not in text:
+        return text
+    text = compiled(_THOUGHT).sub("", text)
+    return text.rpartition("</think>")[2]
 
 
 def own_words(text: str) -> str:
