@@ -84,6 +84,18 @@ def test_offsets_grow_from_event_to_event() -> None:
     assert offsets[0] == sum(file.stat().st_size for file in first[:2])
 
 
+def test_what_the_critic_sends_in_the_users_name_nobody_typed(tmp_path: Path) -> None:
+    asks = "The task appears incomplete (iteration 1/3, predicted success likelihood: 37.8%).\n\nPlease review it."
+    rows = [
+        {"kind": "MessageEvent", "source": "user", "llm_message": {"role": "user", "content": text}}
+        for text in ("hi", asks)
+    ]
+    assert [(event.text, event.origin) for event in of(lines(tmp_path, *rows), UserMessage)] == [
+        ("hi", "human"),
+        (asks, "injected"),
+    ]
+
+
 def test_who_wrote_a_message(tmp_path: Path) -> None:
     said = [(e.origin, e.text) for e in of(events_of(STATE), UserMessage)]
     assert said == [("human", "Fix the slug helpers."), ("hook", "From a hook."), ("injected", "A skill.")]

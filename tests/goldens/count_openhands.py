@@ -50,7 +50,13 @@ def newer(events):
                     sums = [one + more for one, more in zip(sums, grown, strict=True)]
     actions = [event for event in events if event["kind"] == "ActionEvent"]
     return {
-        "human_messages": sum(e["kind"] == "MessageEvent" and e["source"] == "user" for e in events),
+        # "The task appears incomplete …" is what the command line's critic sends in the user's name.
+        "human_messages": sum(
+            e["kind"] == "MessageEvent"
+            and e["source"] == "user"
+            and "The task appears incomplete (" not in json.dumps(e)
+            for e in events
+        ),
         "tool_calls": len(actions),
         "failures": sum(map(newer_failure, events)),
         "responses": responses,

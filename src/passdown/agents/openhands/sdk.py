@@ -10,6 +10,7 @@ from passdown.agents.log import milliseconds
 from passdown.agents.openhands.meter import Meter
 from passdown.agents.openhands.records import Event, text_of
 from passdown.agents.openhands.tools import action_of, arguments_of, command_of, ending, goes_on, paths_of, plan_of
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import (
     AnyEvent,
     AssistantMessage,
@@ -31,6 +32,8 @@ IGNORED = frozenset({
     "LLMCompletionLogEvent", "ForkEvent", "CriticResultEvent", "ResumeEvent",
 })  # fmt: skip
 """Events that hold nothing a session needs."""
+_CRITIC = lazy_pattern(r"The task appears incomplete \(iteration \d+(?:/\d+)?, predicted success likelihood: ")
+"""How a message begins that the critic's iterations send in the user's name."""
 _NO_REASON = ("User rejected the action", "User rejected action", "")
 
 
@@ -71,7 +74,8 @@ class SdkReader:
             return
         content = event.llm_message.content if event.llm_message is not None else None
         images = sum(block.type == "image" for block in content) if isinstance(content, list) else 0
-        origin: Origin = "human" if event.source == "user" else self._put_in(text)
+        typed = event.source == "user" and not _CRITIC.match(text)
+        origin: Origin = "human" if typed else self._put_in(text)
         self._events.append(UserMessage(text=text, origin=origin, images=images, **self._base))
         for block in event.extended_content or ():
             if block.text:
