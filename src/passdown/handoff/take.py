@@ -47,7 +47,7 @@ from passdown.takeover.claims import list_claims
 from passdown.takeover.cold_start import cold_start, is_newer, may_be_outdated
 from passdown.takeover.evaluate import evaluate
 from passdown.takeover.ground import Ground, ground_of
-from passdown.takeover.lease import Holder
+from passdown.takeover.lease import Holder, Taker
 from passdown.takeover.portable import not_portable
 from passdown.takeover.receipt import read_receipts, who_takes, write_receipt
 from passdown.takeover.validate import Validated, validate
@@ -66,7 +66,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 
     `steal` is a human's word that whoever took it before has no claim any more. `portable` asks for a packet that git
     alone carries to any device. `terminal` says whether a person sits at it, `receipt` whether the takeover is
-    recorded, `tokens` how large the brief may be.
+    recorded, `tokens` how large the brief may be. `starts` is the agent that this process is about to become.
     """
 
     acknowledge: bool = False
@@ -75,6 +75,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     terminal: bool = False
     receipt: bool = True
     tokens: int = 1_200
+    starts: str = ""
 
 
 class Taken(Struct, frozen=True, kw_only=True):
@@ -119,7 +120,7 @@ class _Takeover:
     """One takeover: what is shared between finding, judging and recording."""
 
     def __init__(self, here: Shelf, options: Options, terms: Terms, by: str) -> None:
-        self.here, self.terms, self.by = here, terms, by
+        self.here, self.terms, self.by, self.starter = here, terms, terms.starts or by, by if terms.starts else ""
         self.options = structs.replace(options, now=options.now or time.time_ns() // 1_000_000)
         self.crowd: ConflictError | None = None
         self.refs: tuple[SessionRef, ...] | None = None
@@ -163,7 +164,7 @@ class _Takeover:
         """Return the sessions of this branch, without the one in which this very command runs."""
         found = find_sessions(facts, homes=self.options.homes)
         self.refs = found.refs
-        self.own = own_session(found.refs, self.by, self.options.now or 0)
+        self.own = self._own(found.refs)
         self.options = structs.replace(self.options, found=found, without=(*self.options.without, *self.own))
         refs = [ref for ref in found.refs if not {ref.session_id, ref.parent_id} & set(self.options.without)]
         try:
@@ -174,6 +175,9 @@ class _Takeover:
             return Selection(refs=tuple(refs)), (finding,)
         self.branch_refs = selection.refs
         return selection, (*found.findings, *selection.findings)
+
+    def _own(self, refs: Sequence[SessionRef]) -> tuple[str, ...]:
+        return () if self.terms.starts else own_session(refs, self.by, self.options.now or 0)
 
     def _newer(self, packet: Packet) -> Draft | None:
         if self.crowd is not None:
@@ -277,11 +281,14 @@ class _Takeover:
             return None
         if self.refs is None:
             self.refs = find_sessions(facts, homes=self.options.homes).refs
-            self.own = own_session(self.refs, self.by, self.options.now or 0)
+            self.own = self._own(self.refs)
         return find_holder(
-            receipts, self.lines, taker_of(self.by, self.own), (self.here.branch or "", packet.topic), self.refs,
+            receipts, self.lines, self._taker(), (self.here.branch or "", packet.topic), self.refs,
             now=self.options.now or 0, minutes=self.here.config.lease_minutes,
         )  # fmt: skip
+
+    def _taker(self) -> Taker:
+        return taker_of(self.by, self.own, starts=bool(self.terms.starts))
 
     def _ground(self, facts: RepositoryFacts, claims: Sequence[Claim]) -> Ground:
         config, root = self.here.config, self.here.root
@@ -294,7 +301,7 @@ class _Takeover:
         return Taken(brief=brief, exit_code=6, findings=(*findings, *self.here.findings))
 
     def _record(self, packet: Packet, brief: Brief, facts: RepositoryFacts, *, shelved: bool) -> str:
-        taker = taker_of(self.by, self.own)
+        taker = self._taker()
         receipt = TakeoverReceipt(
             packet_id=packet.packet_id,
             branch=self.here.branch or "",
@@ -312,6 +319,7 @@ class _Takeover:
             processes=taker.processes,
             memory=tuple(ranked.memory.id for ranked in brief.memory),
             steal=self.terms.steal,
+            started_by=self.starter,
         )
         return write_receipt(Path(facts.common_dir), receipt).name
 
