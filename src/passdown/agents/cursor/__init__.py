@@ -1,0 +1,1 @@
+"""Cursor's agent, in the terminal and in the editor."""
