@@ -125,6 +125,16 @@ def test_an_interruption_is_told_once(log) -> None:
     assert found == [("sleep 100", "interrupted", ""), ("the agent's answer", "interrupted", "")]
 
 
+def test_a_call_that_ends_after_the_interruption_is_what_was_interrupted(log) -> None:
+    log.add(Interruption)
+    log.add(ToolCall, call_id="a", tool="bash", action="run", command="git add .")
+    log.add(ToolResult, call_id="a", outcome="interrupted")
+    log.human("Not yet")
+    log.add(ToolCall, call_id="b", tool="bash", action="run", command="git push")
+    log.add(ToolResult, call_id="b", outcome="interrupted")
+    assert [r.what for r in log.evidence().rejections] == ["git add .", "git push"]
+
+
 def test_harness_summaries_keep_both_ends(log) -> None:
     log.add(Compaction, summary="head " + "x" * 9000 + " tail")
     log.add(Compaction, opaque=True)

@@ -64,6 +64,7 @@ def _evidence(stages: Stages, sessions: tuple[SessionUse, ...]) -> Evidence:
         cut_off=words.cut_off,
         harness_summaries=words.harness_summaries(),
         rejections=words.rejections(),
+        answers=words.answers(),
         touches=touches,
         interrupted_edit=stages.touches.interrupted_edit(),
         findings=tuple(stages.findings),

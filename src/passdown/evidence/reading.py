@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from passdown.evidence.asked import answers_in
 from passdown.evidence.identity import is_own, is_own_tool
 from passdown.evidence.output import one_line
 from passdown.evidence.runs import Finished, SessionRuns
 from passdown.evidence.stages import LATEST, Stages
 from passdown.evidence.tests import is_relevant
 from passdown.evidence.touches import CHANGES, Edited
-from passdown.model.evidence import Rejection, SessionUse, Source
+from passdown.model.evidence import Answer, Rejection, SessionUse, Source
 from passdown.model.session import (
     AnyEvent,
     AssistantMessage,
@@ -34,6 +35,7 @@ from passdown.sessions.canary import Canary
 
 MAX_MODELS = 64
 MAX_CALLS = 512
+MAX_ASKING = 64
 
 
 class Reading:
@@ -57,7 +59,9 @@ class Reading:
         self.models: set[str] = set()
         self.calls: dict[str, str] = {}
         self.latest_call = ""
+        self.asking: dict[str, dict[str, Any]] = {}
         self.just_refused = False
+        self.just_stopped = False
         stages.places.learn(ref.cwd)
 
     def _source(self, event: AnyEvent) -> Source:
@@ -98,7 +102,7 @@ class Reading:
             self.all.places.learn(self.cwd)
 
     def _user(self, event: UserMessage) -> None:
-        self.just_refused = False
+        self.just_refused = self.just_stopped = False
         if self.all.counts(event.at) and self.all.words.user(event, self._source(event)):
             self._used(event)
 
@@ -119,6 +123,8 @@ class Reading:
         if own:
             return
         self._remember(event)
+        if event.action == "ask" and len(self.asking) < MAX_ASKING:
+            self.asking[event.call_id] = event.arguments
         if event.action in CHANGES:
             self.all.touches.call(event, self.cwd, self._source(event))
         for finished in self.runs.call(event, self.cwd, self.said):
@@ -140,6 +146,8 @@ class Reading:
         what = self.calls.pop(event.call_id, "")
         if event.outcome in {"rejected", "interrupted"} and what.strip() and self.all.counts(event.at):
             self._refused(event, what)
+        if event.call_id in self.asking:
+            self._answered(event, self.asking.pop(event.call_id))
         edited = self.all.touches.result(event)
         if edited is not None:
             self._edited(edited)
@@ -148,14 +156,23 @@ class Reading:
         if finished is not None:
             self._add_run(finished)
 
+    def _answered(self, event: ToolResult, asked: dict[str, Any]) -> None:
+        if event.outcome not in {"ok", "unknown"} or not event.active or not self.all.counts(event.at):
+            return
+        for question, answer in answers_in(asked, event.text):
+            self.all.words.answer(Answer(question=question, answer=answer, at=event.at, source=self._source(event)))
+            self._used(event)
+
     def _refused(self, event: ToolResult, what: str) -> None:
         kind: Literal["rejected", "interrupted"] = "rejected" if event.outcome == "rejected" else "interrupted"
         if kind == "interrupted" and "tool call errored" in event.text[:200]:
             return
         reason = event.reason.strip()[:600]
         self.all.words.rejection(
-            Rejection(what=one_line(what, 200), kind=kind, reason=reason, at=event.at, source=self._source(event))
+            Rejection(what=one_line(what, 200), kind=kind, reason=reason, at=event.at, source=self._source(event)),
+            again=self.just_stopped,
         )
+        self.just_stopped = False
         self._used(event)
         self.just_refused = True
 
@@ -205,6 +222,7 @@ class Reading:
             )
         )
         self._used(event)
+        self.just_stopped = not event.during_tool and not event.reason
 
     def _name(self, event: Title) -> None:
         self.title = event.title[:300]

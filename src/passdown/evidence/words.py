@@ -7,7 +7,7 @@ from typing import Literal
 
 from passdown.evidence.output import compiled
 from passdown.evidence.said import next_step, says_something
-from passdown.model.evidence import Directive, Rejection, Source, Statement
+from passdown.model.evidence import Answer, Directive, Rejection, Source, Statement
 from passdown.model.session import AssistantMessage, Compaction, UserMessage
 
 MAX_DIRECTIVE = 600
@@ -16,6 +16,7 @@ MAX_STATEMENT = 600
 FIRST_DIRECTIVES = 5
 LAST_DIRECTIVES = 35
 MAX_REJECTIONS = 20
+MAX_ANSWERS = 20
 MAX_SUMMARIES = 4
 MAX_STATEMENTS = 8
 _SAID = 8000
@@ -46,6 +47,8 @@ class Words:
         self._directives = 0
         self._rejections: deque[Rejection] = deque(maxlen=MAX_REJECTIONS)
         self._rejected = 0
+        self._answers: deque[Answer] = deque(maxlen=MAX_ANSWERS)
+        self._answered = 0
         self._summaries: deque[Statement] = deque(maxlen=MAX_SUMMARIES)
         self._summarised = 0
         self._statements: deque[Statement] = deque(maxlen=MAX_STATEMENTS)
@@ -147,11 +150,27 @@ class Words:
         self._summarised += 1
         self._summaries.append(Statement(text=kept, by="harness", at=event.at, cut=cut, source=source))
 
-    def rejection(self, rejection: Rejection) -> None:
-        """Take a refusal or an interruption. Its reason stays empty when none was given."""
+    def rejection(self, rejection: Rejection, *, again: bool = False) -> None:
+        """Take a refusal or an interruption. Its reason stays empty when none was given.
+
+        `again` says that it tells the one before it more exactly.
+        """
+        if again and self._rejections:
+            self._rejections.pop()
+            self._rejected -= 1
         self._rejected += 1
         self._rejections.append(rejection)
         self._stopped = self._stopped or rejection.kind == "interrupted"
+
+    def answer(self, answer: Answer) -> None:
+        """Take what a person answered to an agent's question."""
+        self._answered += 1
+        self._answers.append(answer)
+
+    def answers(self) -> tuple[Answer, ...]:
+        """Return the newest answers."""
+        self._omit("answers", self._answered - len(self._answers))
+        return tuple(self._answers)
 
     def directives(self) -> tuple[Directive, ...]:
         """Return the first directives and the newest ones; the count of the rest goes to `omitted`."""

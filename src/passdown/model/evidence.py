@@ -257,6 +257,15 @@ class Rejection(Struct, frozen=True, kw_only=True, omit_defaults=True):
     source: Source | None = None
 
 
+class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a person answered when an agent asked with a tool of its own."""
+
+    question: str
+    answer: str
+    at: int | None = None
+    source: Source | None = None
+
+
 class PlanFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The last plan of the newest session that had one."""
 
@@ -331,6 +340,7 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cut_off: bool = False
     harness_summaries: tuple[Statement, ...] = ()
     rejections: tuple[Rejection, ...] = ()
+    answers: tuple[Answer, ...] = ()
     touches: tuple[FileTouch, ...] = ()
     interrupted_edit: InterruptedEdit | None = None
     findings: tuple[Finding, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from passdown.model.evidence import Rejection
+from passdown.model.evidence import Answer, Rejection
 from passdown.model.identifier import normalize_text
 from passdown.model.packet import Decision, Preference
 from passdown.model.pattern import lazy_pattern
@@ -21,15 +21,19 @@ NO_REASON = "reason not recorded"
 def list_decisions(context: Context) -> tuple[list[Decision], int]:
     """Return the decisions, oldest first, and how many are left out.
 
-    Carried ones, the recorded ones, answered questions, defaults taken, and what a person refused or interrupted.
+    Carried ones, the recorded ones, answered questions, defaults taken, and what a person answered, refused or
+    interrupted in a session.
     """
     rows = {row.id: row for row in context.evidence.workbench.decisions if row.kind == "decision"}
     made = [_row(context, row) for row in rows.values() if row.state != "withdrawn"]
     questions = question_rows(context)
     answered = [_answer(context, row) for row in questions if row.status == "answered"]
     assumed = [_assumption(context, row) for row in questions if row.status == "open" and is_assumed(row)]
-    refused = [_rejection(context, rejection) for rejection in context.evidence.rejections]
-    own, left = last(_newest_once([*made, *answered, *assumed, *refused]), "decisions")
+    said = sorted(
+        [*context.evidence.answers, *context.evidence.rejections], key=lambda told: (told.at is not None, told.at or 0)
+    )
+    told = [_told(context, one) if isinstance(one, Answer) else _rejection(context, one) for one in said]
+    own, left = last(_newest_once([*made, *answered, *assumed, *told]), "decisions")
     return fill_with(own, carried_decisions(context), "decisions"), left
 
 
@@ -76,6 +80,13 @@ def _assumption(context: Context, row: QuestionRow) -> Decision:
         id=f"D-{name}", choice=row.default, why=f"default taken, nobody asked: {row.question}", anchor=name,
         state="assumed",
     )  # fmt: skip
+
+
+def _told(context: Context, answer: Answer) -> Decision:
+    choice = f"{brief(context.mask(answer.question), 100)} — {answer.answer}"
+    return Decision(
+        id=context.id("D-", choice), choice=choice, why="the human's answer to the agent", by="human", basis="observed"
+    )
 
 
 def _rejection(context: Context, rejection: Rejection) -> Decision:
