@@ -26,7 +26,7 @@ NAMED = lazy_pattern(
     r"(?:^|[^\w.-])(?:claude|codex|opencode|gemini|qwen|copilot|pi|openhands|aider|cursor-agent|amp|goose|droid|crush|kimi|"
     r"hermes)(?!\w)"
 )
-"""A quick look for any of the names, before a command is taken apart: whether it starts an agent is for `evidence.nested`."""
+"""A quick look for any of the names, before a command is taken apart to see whether it starts an agent."""
 
 _RUNNERS = ("node", "nodejs", "bun", "deno")
 _PYTHON = "python"

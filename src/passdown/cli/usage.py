@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from passdown.cli.output import follow, print_findings, print_json, print_table, terminal_width
+from passdown.redact.neutralise import one_line
 
 if TYPE_CHECKING:
     from passdown.usage.totals import By
@@ -58,6 +59,7 @@ def usage(
     """
     if sum((bool(session), chain, everywhere)) > 1:
         raise click.UsageError("--session, --chain and --all are three different questions")
+    from passdown.cli.sessions import _progress
     from passdown.handoff.usage import Question, read_usage
     from passdown.handoff.usage_report import report
 
@@ -65,7 +67,10 @@ def usage(
     asked = Question(
         session=session, agent=agent, chain=chain, everywhere=everywhere, since=since, until=until, by=way, cost=cost,
     )  # fmt: skip
-    found = read_usage(Path(folder), asked, lambda refs: follow(refs, "reading sessions"))
+    with _progress() as progress:
+        found = read_usage(Path(folder), asked, lambda refs: follow(refs, "reading sessions"), progress=progress)
+    for note in found.notes:
+        click.echo(f"note   {one_line(note, 200)}", err=True)
     told = report(found)
     if as_json:
         print_json(told)

@@ -19,7 +19,8 @@ CODE = "agent.nested"
 _ID = lazy_pattern(r"[0-9A-Za-z][0-9A-Za-z_-]{3,79}")
 _BIN = ("bin", ".bin", "sbin", "shims", "scripts")
 _SAYS = frozenset({"--help", "-h", "--version", "-V"})
-_MOST = 200
+MOST = 200
+"""Most agents started that are kept of one session."""
 
 
 class Nested(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -139,7 +140,7 @@ class NestedReader:
             )
             if found is None:
                 return
-            if len(self.found) >= _MOST:
+            if len(self.found) >= MOST:
                 self.omitted += 1
                 return
             self._open[event.call_id] = len(self.found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -33,23 +34,44 @@ class NestedCost(Struct, frozen=True, kw_only=True):
     share: float | None = None
 
 
-def nested_cost(found: Sequence[Nested], counted: Collection[str], own: Totals) -> NestedCost:
+class Records(Protocol):
+    """Where sessions of nested agents are looked for, and what their calls were."""
+
+    def refs(self, agents: set[str]) -> Iterable[SessionRef]:
+        """Return all sessions of these agents."""
+
+    def calls(self, ref: SessionRef) -> Sequence[Call]:
+        """Return a session's calls, none where they cannot be read."""
+
+
+class Logs:
+    """The agents' own logs."""
+
+    def refs(self, agents: set[str]) -> Iterable[SessionRef]:
+        """Return all sessions of these agents on this machine."""
+        return all_sessions(agents=agents).refs
+
+    def calls(self, ref: SessionRef) -> Sequence[Call]:
+        """Return a session's calls, none where it cannot be read."""
+        try:
+            return read_account(read_ref(ref)).calls
+        except (PassdownError, OSError):
+            return ()
+
+
+def nested_cost(found: Sequence[Nested], counted: Collection[str], own: Totals, records: Records) -> NestedCost:
     """Return what nested agents cost. `counted` are the ids of the sessions whose tokens are in `own`.
 
     A resumed session counts from then on; a launched one when it is of that agent and began while the command ran.
     """
     if not found:
         return NestedCost()
-    refs = all_sessions(agents=_readable({one.agent for one in found})).refs
+    refs = records.refs(_readable({one.agent for one in found}))
     calls: list[Call] = []
     ids: list[str] = []
     outside = 0
     for ref, since in _sessions_of(found, refs):
-        try:
-            account = read_account(read_ref(ref))
-        except (PassdownError, OSError):
-            continue
-        own_calls = [call for call in account.calls if since is None or (call.at or 0) >= since]
+        own_calls = [call for call in records.calls(ref) if since is None or (call.at or 0) >= since]
         if own_calls:
             calls += own_calls
             ids.append(ref.session_id)

@@ -65,23 +65,23 @@ def listed(folder: Path, wanted: Wanted, *, progress: Progress | None = None) ->
     """Return the newest sessions. Raises `UsageError` for an unknown agent or a time that is none."""
 
     def ask(database: sqlite3.Connection, notes: tuple[str, ...]) -> Listed:
-        found, count = list_sessions(database, _filter(database, folder, wanted), wanted.limit)
+        found, count = list_sessions(database, filter_of(database, folder, wanted), wanted.limit)
         return Listed(found, count - len(found), notes)
 
-    return _answer(ask, progress)
+    return answer(ask, progress)
 
 
 def searched(folder: Path, words: str, wanted: Wanted, *, progress: Progress | None = None) -> Searched:
     """Return the sessions in which the words were said or run. Raises `UsageError` when there is no word in `words`."""
 
     def ask(database: sqlite3.Connection, notes: tuple[str, ...]) -> Searched:
-        found, more = search(database, words, _filter(database, folder, wanted), wanted.limit)
+        found, more = search(database, words, filter_of(database, folder, wanted), wanted.limit)
         return Searched(found, more, notes)
 
-    return _answer(ask, progress)
+    return answer(ask, progress)
 
 
-def _answer(ask: Callable[[sqlite3.Connection, tuple[str, ...]], Answer], progress: Progress | None) -> Answer:
+def answer(ask: Callable[[sqlite3.Connection, tuple[str, ...]], Answer], progress: Progress | None) -> Answer:
     """Ask an index that is up to date; one that turns out to be damaged is made anew, and asked again."""
     try:
         with _up_to_date(progress) as (database, notes):
@@ -145,7 +145,8 @@ def _elsewhere(progress: Progress | None) -> Iterator[sqlite3.Connection]:
             yield database
 
 
-def _filter(database: sqlite3.Connection, folder: Path, wanted: Wanted) -> Filter:
+def filter_of(database: sqlite3.Connection, folder: Path, wanted: Wanted) -> Filter:
+    """Return which rows of the index are wanted, as seen from `folder`."""
     homes = {str(home) for _, home, _ in rows()}
     agents = {_agent_id(wanted.agent)} if wanted.agent else None
     asked = Filter(homes, agents, None, wanted.branch, moment(wanted.since) if wanted.since else None)

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from passdown.handoff.nested import NestedCost
-from passdown.handoff.usage import OneSession, Usage, rows_of, sums
+from passdown.handoff.usage import rows_of, sums
+from passdown.handoff.usage_reading import OneSession, Usage
 from passdown.redact.neutralise import one_line
 from passdown.redact.scan import Redactor
 from passdown.usage.calls import Step, next_prompt

@@ -48,10 +48,10 @@ class Slice(Struct, frozen=True, array_like=True):
 
 
 class Tally(Struct, frozen=True, kw_only=True, array_like=True):
-    """One session's cost. `contradicts` says why its numbers cannot be right; `first` and `last` bound its calls' times.
+    """One session's cost. `contradicts` says why its numbers cannot be right, `first` and `last` bound its calls.
 
-    `calls` counts them, `timeless` those without a time, `nameless` those whose response has no id: a copy of such a
-    one cannot be told.
+    `calls` counts them, `timeless` those without a time, `nameless` those whose response has no id: a copy
+    of such a one cannot be told. `compactions` are the main agent's, by their times.
     """
 
     session_id: str = ""
@@ -61,11 +61,11 @@ class Tally(Struct, frozen=True, kw_only=True, array_like=True):
     calls: int = 0
     tool_calls: int = 0
     copied: int = 0
-    compactions: int = 0
     timeless: int = 0
     nameless: int = 0
     first: int | None = None
     last: int | None = None
+    compactions: list[int | None] = []
     models: list[str] = []
     subagents: list[str] = []
     slices: list[Slice] = []
@@ -139,7 +139,8 @@ class TallyReader:
         self._nameless: dict[int, tuple[int, Effect]] = {}
         self._commands: list[Candidate] = []
         self._open: dict[str, int] = {}
-        self._tool_calls = self._copied = self._compactions = 0
+        self._compactions: list[int | None] = []
+        self._tool_calls = self._copied = 0
 
     def add(self, event: AnyEvent) -> None:
         """Take note of one event."""
@@ -178,7 +179,8 @@ class TallyReader:
         self._calls.append(event)
 
     def _compaction(self, event: Compaction) -> None:
-        self._compactions += not (event.micro or event.agent_id)
+        if not (event.micro or event.agent_id):
+            self._compactions.append(event.at)
 
     def _steps(self, index: int, call: Usage) -> tuple[int, Effect]:
         named = self._named.get((call.agent_id, call.response_id)) if call.response_id else None

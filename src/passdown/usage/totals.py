@@ -135,6 +135,11 @@ class Ledger:
         )
         self.put(mine, 1, call.input, call.cache_read, call.cache_write, call.output, call.reasoning)
 
+    def add_calls(self, calls: Iterable[Call], agent: str, session_id: str) -> None:
+        """Add one session's calls, whose `agent_id` says all that is to be known of whose they are."""
+        for call in calls:
+            self.add(Priced(call=call, agent=agent, session_id=session_id, subagent=call.agent_id), tool=False)
+
     def put(self, mine: Mine, *numbers: int) -> None:
         """Add sums: calls, then their tokens in the order of `Totals`."""
         found = self._sums.get(mine)

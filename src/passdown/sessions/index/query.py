@@ -46,6 +46,18 @@ class Hit(NamedTuple):
     text: str
 
 
+class Spent(NamedTuple):
+    """What is kept of a session's cost. `current` is False where its log grew since, or its cost could not be read."""
+
+    row: int
+    session_id: str
+    path: str
+    current: bool
+    modified_at: int
+    tally: bytes
+    keys: bytes
+
+
 class Found(NamedTuple):
     """A session with what was found in it."""
 
@@ -147,6 +159,29 @@ def refs_of(database: sqlite3.Connection, ids: Collection[int]) -> dict[int, Ses
     """Return the references of the sessions with these row numbers."""
     sql = f"SELECT {_REF}, id FROM sessions WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608
     return {row[-1]: ref_of(row[:-1]) for row in database.execute(sql, (f"[{','.join(map(str, ids))}]",))}
+
+
+def spent(database: sqlite3.Connection, asked: Filter) -> Iterator[Spent]:
+    """Yield what is kept of the sessions' cost, oldest session first."""
+    where, values = _where(asked)
+    columns = "id, session_id, path, coalesce(sessions.bytes = spent.bytes, 0), modified_at, tally, keys"
+    sql = f"SELECT {columns} FROM sessions LEFT JOIN spent ON session = id WHERE {where}"  # noqa: S608
+    sql += " ORDER BY coalesce(began, started_at, 0), agent, session_id"
+    return map(Spent._make, database.execute(sql, values))
+
+
+def lines_of_calls(database: sqlite3.Connection, row: int) -> bytes:
+    """Return each call's numbers of one session, as they are kept."""
+    found = database.execute("SELECT lines FROM calls WHERE session = ?", (row,)).fetchone()
+    return found[0] if found else b"\x90"
+
+
+def refs_as_found(database: sqlite3.Connection, asked: Filter) -> dict[int, SessionRef]:
+    """Return the references of the sessions asked for, with the beginning that discovery tells, by row number."""
+    where, values = _where(asked)
+    columns = _REF.replace("bytes", "sessions.bytes").replace("started_at", "nullif(began, 0)")
+    sql = f"SELECT {columns}, id FROM sessions LEFT JOIN spent ON session = id WHERE {where}"  # noqa: S608
+    return {row[-1]: ref_of(row[:-1]) for row in database.execute(sql, values)}
 
 
 def ref_of(row: tuple[Any, ...]) -> SessionRef:
