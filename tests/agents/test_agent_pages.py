@@ -40,7 +40,7 @@ def versions() -> dict[str, str]:
 
 
 def test_every_agent_has_its_page_and_every_page_its_agent() -> None:
-    assert sorted(path.stem for path in PAGES.glob("*.md")) == sorted(row.id for row in TABLE)
+    assert sorted(path.stem for path in PAGES.glob("*.md")) == sorted(row.id for row in ROWS)
     listed = (ROOT / "docs/hooks.md").read_text("utf-8")
     for row in ROWS:
         line = next(line for line in listed.splitlines() if f"(agents/{row.id}.md)" in line)

@@ -25,7 +25,7 @@ class Agent(NamedTuple):
     `module` is empty where no reader of its sessions exists, `hooks` where nothing can be installed; `program` is the
     binary's name, `skills` the project's folder where it looks for skills. `takeover` is empty where passdown
     cannot start it with a brief. `markers` are the variables that it sets for the commands it runs; `packages` what its
-    program is installed as, `install` the command for that.
+    program is installed as, `install` the command for that. `project`: it keeps its log in each project's own folder.
     """
 
     id: str
@@ -42,6 +42,7 @@ class Agent(NamedTuple):
     markers: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     install: str = ""
+    project: bool = False
 
 
 class Sessions(Protocol):
@@ -125,6 +126,13 @@ TABLE: tuple[Agent, ...] = (
           ("openhands", "--resume"), "", "passdown.agents.openhands.hooks", "openhands", ".agents/skills",
           "passdown.agents.openhands.takeover", (), (),
           "uv tool install openhands --python 3.12"),
+    Agent("kimi", "Kimi Code", "passdown.agents.kimi.sessions", "KIMI_CODE_HOME", ".kimi-code", ("kimi", "--session"),
+          program="kimi"),
+    Agent("droid", "Droid", "passdown.agents.droid.sessions", "", ".factory", ("droid", "--resume"),
+          program="droid"),
+    Agent("cursor", "Cursor", "passdown.agents.cursor.sessions", "", ".cursor", ("cursor-agent", "--resume"),
+          program="cursor-agent"),
+    Agent("aider", "Aider", "passdown.agents.aider.sessions", "", "", program="aider", project=True),
 )  # fmt: skip
 """Every agent that passdown knows, by a reader of its sessions or by hooks."""
 
@@ -176,4 +184,21 @@ def home_of(agent: Agent) -> Path:
         return Path(moved).expanduser() / ".gemini"
     if agent.id == "opencode" and (data := os.environ.get("XDG_DATA_HOME")):
         return Path(data).expanduser() / "opencode"
-    return home_folder() / agent.home
+    if agent.id == "droid" and (moved := os.environ.get("FACTORY_HOME_OVERRIDE")):  # stands for the user's home folder
+        return Path(moved).expanduser() / ".factory"
+    if agent.project:
+        return project_around(Path.cwd())
+    home = home_folder() / agent.home
+    if agent.id == "kimi" and not home.is_dir():  # Kimi CLI, which is no longer made
+        return Path(os.environ.get("KIMI_SHARE_DIR") or home_folder() / ".kimi").expanduser()
+    return home
+
+
+def project_around(folder: Path) -> Path:
+    """Return the nearest folder from `folder` upwards that is a git repository's, else `folder` itself."""
+    return next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), folder)
+
+
+def project_homes(root: str) -> dict[str, Path]:
+    """Return where the agents that keep their log in a project have it in the one at `root`."""
+    return {row.id: Path(root) for row in AGENTS if row.project}

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct, structs
 
-from passdown.agents.table import AGENTS, home_of
+from passdown.agents.table import AGENTS, home_of, project_homes
 from passdown.errors import PassdownError
 from passdown.io.git import try_git
 from passdown.model.evidence import RepositoryFacts
@@ -70,7 +70,7 @@ def find_sessions(
     A session whose folder is gone is taken when it names this repository's commit or remote, or when its folder had
     this repository's name and nothing else claims it; a finding says so. Raises `UsageError` for an unknown agent.
     """
-    found = all_sessions(homes=homes, agents=agents)
+    found = all_sessions(homes={**project_homes(repository.root), **(homes or {})}, agents=agents)
     kept, findings = sessions_in(found.refs, repository)
     return Discovery(refs=kept, findings=(*found.findings, *findings), scanned=found.scanned)
 

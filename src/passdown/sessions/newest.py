@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
-from passdown.agents.table import AGENTS, home_of, sessions_of
+from passdown.agents.table import AGENTS, home_of, project_homes, sessions_of
 from passdown.errors import PassdownError
 from passdown.model.evidence import RepositoryFacts
 from passdown.model.session import SessionRef
@@ -27,7 +27,7 @@ def newest_sessions(
 
     refs: list[SessionRef] = []
     more = False
-    for found in _by_agent(homes):
+    for found in _by_agent({**project_homes(repository.root), **(homes or {})}):
         young = _younger(found, since)
         kept = list(islice(young, LOOKED_AT))
         more = more or next(young, None) is not None

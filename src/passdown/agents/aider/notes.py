@@ -16,6 +16,7 @@ APPLIED = lazy_pattern(r"Applied edit to (.{1,4096})")
 REFUSED = lazy_pattern(r"Skipping edits to (.{1,4096}?)\.{0,3}\Z")
 DRY = lazy_pattern(r"Did not apply edit to (.{1,4096}?) \(--dry-run\)")
 MISSED = lazy_pattern(r"#{1,3} ?\w{0,40}NoExactMatch: This SEARCH block failed to exactly match lines in (.{1,4096})")
+OTHERS = lazy_pattern(r"# The other \d{1,4} SEARCH/REPLACE blocks? (?:was|were) applied successfully")
 RUNNING = lazy_pattern(r"Running (\S.{0,4000})")
 FAILED_TESTS = lazy_pattern(r"Attempt to fix test errors\?")
 TEST_COMMAND = lazy_pattern(

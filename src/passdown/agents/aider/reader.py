@@ -13,6 +13,7 @@ from passdown.agents.aider.notes import (
     FOLDER,
     MISSED,
     MODEL,
+    OTHERS,
     REFUSED,
     RUNNING,
     TEST_COMMAND,
@@ -71,19 +72,21 @@ class Reader:
         self._block: tuple[list[str], list[str], dict[str, Any]] | None = None
         self._in_replace = False
         self._path = ""
-        self._fenced = False
         self._after_note = False
         self._awaiting = False
         self._working = False
         self._offered = False
         self._tests = ""
+        self._echo = ""
+        self._closes = False
+        self._cut = ""
 
     def add(self, line: Line) -> list[AnyEvent]:
         """Return the events that a line completes."""
         self._events = []
         self._base = {"offset": line.offset, "line": line.number}
         text = (line.data or b"").decode("utf-8", "replace").rstrip("\r")
-        if self._block is not None and not text.startswith(("> Tokens: ", "> ^C")):
+        if self._block is not None and not self._breaks_off(text):
             self._in_block(text)
         elif text.startswith("####") and self._is_typed(text):
             self._end_answer()
@@ -115,6 +118,13 @@ class Reader:
         self._end_answer()
         return self._events
 
+    def _breaks_off(self, text: str) -> bool:
+        """Say whether an edit ends here that was not written to its end: somebody else speaks."""
+        broken = text.startswith(("> Tokens: ", "> ^C")) or (text.startswith(("> ", "#### ")) and text.endswith("  "))
+        if broken:
+            self._end_block(whole=False)
+        return broken
+
     def _is_typed(self, text: str) -> bool:
         """A person's lines end with two blanks. The model's headings of the fourth rank do not."""
         return text == "####" or (text.startswith("#### ") and (text.endswith("  ") or not self._said))
@@ -129,17 +139,19 @@ class Reader:
         text, self._asked = "\n".join(self._asked).strip(), []
         said = typed(text)
         self._awaiting = self._working = said.asks
-        if text and text != "<blank>":
+        echo, self._echo = self._echo, said.text if said.origin == "command" and said.asks else ""
+        if text and text != "<blank>" and (said.origin != "human" or said.text != echo):
             self._events.append(UserMessage(text=said.text, origin=said.origin, **self._asked_at))
 
     def _answer(self, text: str) -> None:
         if _SEARCH.match(text) is not None:
             self._begin_block()
             return
+        if self._closes and _FENCE.match(text) is not None:
+            self._closes = False  # the end of an edit's fence
+            return
         if not self._said:
             self._said_at = self._base
-        if _FENCE.match(text) is not None:
-            self._fenced = not self._fenced
         if self._size <= _LONGEST:
             self._size += len(text) + 1
             self._said.append(text)
@@ -173,11 +185,12 @@ class Reader:
             self._size += len(text) + 1
             (after if self._in_replace else before).append(text)
 
-    def _end_block(self) -> None:
+    def _end_block(self, *, whole: bool = True) -> None:
         if self._block is None:
             return
         before, after, base = self._block
-        self._block = None
+        self._block, self._closes = None, True
+        self._cut = "" if whole else f"line-{base['line']}"
         if len(self._calls) < _MOST_EDITS:
             arguments = {"search": "\n".join(before), "replace": "\n".join(after)}
             self._calls.append(
@@ -188,12 +201,10 @@ class Reader:
             )  # fmt: skip
 
     def _end_answer(self) -> None:
-        self._end_block()
+        self._end_block(whole=False)
         text = "\n".join(self._said).strip()
-        while text.endswith("```") and text.count("```") % 2:
-            text = text[:-3].rstrip()
         calls, self._calls, self._said, self._size = self._calls, [], [], 0
-        self._fenced, self._path = False, ""
+        self._path, self._closes = "", False
         if not text and not calls:
             return
         response = f"line-{self._said_at['line']}"
@@ -205,10 +216,13 @@ class Reader:
             self._events.append(
                 AssistantMessage(text=text, model=self._model, response_id=response, **self._said_at)
             )
+        self._open = []  # of what an earlier answer wanted nothing more is told
         for call in calls:
             self._events.append(call)
-            self._open.append(Edit(call.call_id, call.paths[0] if call.paths else ""))
-        del self._open[:-_MOST_EDITS]
+            if call.call_id == self._cut:
+                self._events.append(ToolResult(call_id=call.call_id, outcome="interrupted", **self._base))
+            else:
+                self._open.append(Edit(call.call_id, call.paths[0] if call.paths else ""))
 
     def _note(self, note: str) -> None:
         if (tokens := tokens_of(note)) is not None:
@@ -228,6 +242,9 @@ class Reader:
             self._edited(match[1].strip(), "rejected", note)
         elif (match := DRY.match(note)) is not None:
             self._edited(match[1].strip(), "unknown", note)
+        elif OTHERS.match(note) is not None:
+            for path in dict.fromkeys(edit.path for edit in self._open):
+                self._edited(path, "ok", note)
         elif (match := MODEL.match(note)) is not None:
             self._model = match[1].rstrip(",⚡").strip()
         elif (match := FOLDER.match(note)) is not None:

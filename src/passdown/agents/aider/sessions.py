@@ -44,9 +44,10 @@ def find(home: Path) -> Iterator[SessionRef]:
     except (OSError, PassdownError):
         return
     last = runs[-1] if runs else None
+    folder = str(home) if path.is_relative_to(home) else ""  # one history may be kept for all projects
     for run in reversed(runs):
         if run.asked:
-            yield _ref(path, run, modified if run is last else run.until or run.started, str(home))
+            yield _ref(path, run, modified if run is last else run.until or run.started, folder)
 
 
 def refer(path: Path) -> SessionRef | None:

@@ -45,6 +45,16 @@ LOGS: Mapping[str, Logs] = MappingProxyType({
         ("conversations/*/events/", "sessions/*/events/"), whole=False,
         moved=("OPENHANDS_CONVERSATIONS_DIR", "OPENHANDS_PERSISTENCE_DIR"),
     ),
+    "kimi": Logs(("sessions/*/*/wire.jsonl|context.jsonl", "sessions/*/*/agents/*/wire.jsonl")),
+    "droid": Logs(("sessions/*.jsonl", "sessions/*/*.jsonl", "projects/*/*.jsonl")),
+    "cursor": Logs(
+        (
+            "chats/*/*/store.db|store.db-wal", "projects/*/agent-transcripts/*.jsonl|*.txt",
+            "projects/*/agent-transcripts/*/*.jsonl", "projects/*/agent-transcripts/*/subagents/*.jsonl",
+        ),
+        whole=False,
+    ),
+    "aider": Logs((".aider.chat.history.md",), whole=False, moved=("AIDER_CHAT_HISTORY_FILE",)),
 })  # fmt: skip
 
 
