@@ -35,6 +35,8 @@ def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001 - content decides
     for line in head.split(b"\n", 20)[:20]:
         if header_of(line) is not None:
             return True
+        if b'"session_start"' in line[:200]:
+            return False  # droid's messages have the same form
         if b'"message"' in line and b'"parentId"' in line:
             try:
                 entry = ENTRY.decode(line)
