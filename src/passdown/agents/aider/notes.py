@@ -20,8 +20,8 @@ OTHERS = lazy_pattern(r"# The other \d{1,4} SEARCH/REPLACE blocks? (?:was|were) 
 RUNNING = lazy_pattern(r"Running (\S.{0,4000})")
 FAILED_TESTS = lazy_pattern(r"Attempt to fix test errors\?")
 TEST_COMMAND = lazy_pattern(
-    r" --test-cmd (.{1,1000}?)(?= --(?:no-)?(?:auto-test|test|yes-always|yes|model|message|auto-lint|edit-format|read|file"
-    r"|auto-commits)\b)"
+    r" --test-cmd (.{1,1000}?)(?= --(?:no-)?(?:auto-test|test|yes-always|yes|model|message|auto-lint|edit-format|read"
+    r"|file|auto-commits)\b)"
 )
 """The command for the tests, out of the line that Aider was started with; its quotes are lost there."""
 _COMMAND = lazy_pattern(r"/([a-z][a-z-]{0,30})(?:\s+(.*))?\Z", 16)

@@ -164,7 +164,7 @@ class Reader:
         while rest and (not rest[-1].strip() or _FENCE.match(rest[-1]) is not None):
             rest.pop()
         name = rest[-1].strip().strip("`*:#").strip() if rest else ""
-        if name and len(rest[-1]) < 500 and _PATH.match(name) and (" " not in name or "." in name.split()[-1]):  # noqa: PLR2004
+        if name and len(rest[-1]) < 500 and _PATH.match(name) and (" " not in name or "." in name.split()[-1]):
             if "/" in name or "." in name or " " not in name:
                 self._path = name
                 rest.pop()
@@ -213,9 +213,7 @@ class Reader:
                 self._events.append(ModelChange(model=self._model, previous=self._answering, **self._said_at))
             self._answering = self._model
         if text:
-            self._events.append(
-                AssistantMessage(text=text, model=self._model, response_id=response, **self._said_at)
-            )
+            self._events.append(AssistantMessage(text=text, model=self._model, response_id=response, **self._said_at))
         self._open = []  # of what an earlier answer wanted nothing more is told
         for call in calls:
             self._events.append(call)
@@ -292,7 +290,7 @@ class Reader:
         self._events.append(ToolResult(call_id=call_id, outcome=outcome, **self._base))
 
     def _edited(self, path: str, outcome: Outcome, note: str, *, first: bool = False) -> None:
-        """Give the edits of a file that wait their end; an edit that was no block is told of here for the first time."""
+        """Give the edits of a file that wait their end; one that was no block is told of here first."""
         waiting = [edit for edit in self._open if edit.path == path] or [edit for edit in self._open if not edit.path]
         if first:
             waiting = waiting[:1]

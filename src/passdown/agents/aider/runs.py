@@ -50,7 +50,9 @@ def _runs(path: str, size: int, mtime_ns: int) -> tuple[Run, ...]:  # noqa: ARG0
                 started = _moment(match[1].decode(), match[2].decode())
                 if line.offset:
                     runs.append(current._replace(end=line.offset, until=started))
-                current = Run(_name(match[1] + b"-" + match[2], names), started, line.offset, 0, line.number, asked=False)
+                current = Run(
+                    _name(match[1] + b"-" + match[2], names), started, line.offset, 0, line.number, asked=False
+                )
             elif data.startswith(b"####") and not current.asked:
                 current = current._replace(asked=True)
     runs.append(current._replace(end=end))

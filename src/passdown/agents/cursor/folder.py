@@ -16,7 +16,7 @@ _MOST = 2000
 @lru_cache(maxsize=512)
 def folder_called(slug: str) -> str:
     """Return the folder that is there and has this name, empty where there is none, or more than one could be it."""
-    if not slug or len(slug) > 1024:  # noqa: PLR2004
+    if not slug or len(slug) > 1024:
         return ""
     budget = [_MOST]
     found = _below("/", slug, budget, 0)
@@ -24,7 +24,7 @@ def folder_called(slug: str) -> str:
 
 
 def _below(folder: str, rest: str, budget: list[int], depth: int) -> list[str]:
-    if budget[0] <= 0 or depth > 64:  # noqa: PLR2004
+    if budget[0] <= 0 or depth > 64:
         return []
     budget[0] -= 1
     try:

@@ -77,7 +77,7 @@ class Plain:
     def _part(self, kind: str, name: str, body: list[str]) -> None:
         text = "\n".join(body).strip()
         if kind == "Tool call":
-            self._reader.call({"name": name, "input": _arguments(name, body)})
+            self._reader.call({"name": name, "input": _arguments(body)})
         elif kind == "Tool result":
             if text:
                 self._reader.result("", text)
@@ -87,7 +87,7 @@ class Plain:
             self._reader.say(text)
 
 
-def _arguments(name: str, body: list[str]) -> dict[str, Any]:
+def _arguments(body: list[str]) -> dict[str, Any]:
     text = "\n".join(body).strip()
     if text.startswith("{"):
         try:
@@ -102,7 +102,7 @@ def _arguments(name: str, body: list[str]) -> dict[str, Any]:
     last = ""
     for line in body:
         pair = _PAIR.match(line)
-        if pair is not None and len(found) < 100:  # noqa: PLR2004
+        if pair is not None and len(found) < 100:
             last = pair[1]
             found[last] = pair[2].strip()
         elif last and line.strip():

@@ -72,7 +72,9 @@ class Reader:
     def _user(self, record: Record) -> None:
         """Tell a person's words from what is put in around them."""
         blocks = blocks_of(record)
-        texts = [block["text"] for block in blocks if block.get("type") == "text" and isinstance(block.get("text"), str)]
+        texts = [
+            block["text"] for block in blocks if block.get("type") == "text" and isinstance(block.get("text"), str)
+        ]
         images = sum(block.get("type") in _IMAGE for block in blocks)
         options = record.provider_options.get("cursor") if isinstance(record.provider_options, dict) else None
         if isinstance(options, dict) and options.get("isSummary") is True:
@@ -131,7 +133,7 @@ class Reader:
         identifier = block.get("id", block.get("toolCallId"))
         self._number += 1
         own = identifier if isinstance(identifier, str) else ""
-        call_id = safe_id(own) or safe_id(own.split("\n")[0]) or f"{self.key}-{self._number}"
+        call_id = safe_id(own) or safe_id(own.partition("\n")[0]) or f"{self.key}-{self._number}"
         tool = name if isinstance(name, str) else ""
         arguments = given if isinstance(given, dict) else {} if given is None else {"input": given}
         self._calls[call_id] = (tool, arguments)
@@ -140,10 +142,11 @@ class Reader:
         action = ACTIONS.get(tool, "other")
         command = arguments.get("command") if action == "run" else None
         folder = arguments.get("working_directory", arguments.get("cwd")) if action == "run" else None
+        paths = () if action == "run" else paths_of(tool, arguments)
         self.events.append(
             ToolCall(
                 call_id=call_id, tool=tool, action=action, command=command if isinstance(command, str) else "",
-                cwd=folder if isinstance(folder, str) else "", paths=() if action == "run" else paths_of(tool, arguments),
+                cwd=folder if isinstance(folder, str) else "", paths=paths,
                 arguments=arguments, response_id=self.key, **self.base,
             )
         )  # fmt: skip
@@ -179,7 +182,7 @@ class Reader:
 
     def result(self, identifier: str, text: str, *, error: bool = False) -> None:
         """Add what came back for a call: the one it names, else the oldest that waits."""
-        call_id = safe_id(identifier) or safe_id(identifier.split("\n")[0])
+        call_id = safe_id(identifier) or safe_id(identifier.partition("\n")[0])
         if call_id not in self._calls:
             call_id = next(iter(self._calls), call_id or self.key)
         tool, _ = self._calls.pop(call_id, ("", {}))

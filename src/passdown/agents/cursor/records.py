@@ -58,5 +58,7 @@ def text_of(content: Any) -> str:
     """Return the text of a result, which is a string or a list of blocks."""
     if isinstance(content, str):
         return content
-    found = [block.get("text") for block in content[:1000] if isinstance(block, dict)] if isinstance(content, list) else []
+    found = (
+        [block.get("text") for block in content[:1000] if isinstance(block, dict)] if isinstance(content, list) else []
+    )
     return "\n".join(text for text in found if isinstance(text, str))

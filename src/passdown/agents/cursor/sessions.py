@@ -32,8 +32,11 @@ def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001 - content decides
             record = decode(text.strip(b"\x00 \t\r\n").removeprefix(b"\xef\xbb\xbf"))
         except BAD:
             continue
-        return record.role in ("user", "assistant") and record.message is not None and record.type is None and (
-            isinstance(record.message.content, list) and b'"uuid"' not in text and b'"timestamp"' not in text
+        return (
+            record.role in ("user", "assistant")
+            and record.message is not None
+            and record.type is None
+            and (isinstance(record.message.content, list) and b'"uuid"' not in text and b'"timestamp"' not in text)
         )
     return False
 
@@ -60,7 +63,9 @@ def refer(path: Path) -> SessionRef | None:
     parent = safe_id(path.parent.parent.name) if path.parent.name == "subagents" else ""
     told = _outside(path) if ends.head.startswith(MAGIC) else None
     wal = path.with_name(f"{path.name}-wal")
-    modified = max([ends.modified, int(wal.stat().st_mtime * 1000)] if told is not None and wal.is_file() else [ends.modified])
+    modified = max(
+        [ends.modified, int(wal.stat().st_mtime * 1000)] if told is not None and wal.is_file() else [ends.modified]
+    )
     return SessionRef(
         agent="cursor",
         path=str(path),

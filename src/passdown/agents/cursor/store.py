@@ -60,8 +60,8 @@ def _outside(connection: sqlite3.Connection, path: Path) -> Outside:
         raise FormatError(f"is no database of Cursor's: {error}", where=str(path)) from error
     data = found[0] if found is not None and isinstance(found[0], bytes) else b""
     fields = list(_fields(data))
-    order = tuple(value.hex() for number, value in fields if number == 1 and len(value) == 32)  # noqa: PLR2004 - a SHA-256
-    uri = next((value for number, value in fields if number == 9), b"")  # noqa: PLR2004
+    order = tuple(value.hex() for number, value in fields if number == 1 and len(value) == 32)
+    uri = next((value for number, value in fields if number == 9), b"")
     return Outside(meta, _path_of(uri.decode("utf-8", "replace")), order)
 
 
@@ -85,7 +85,7 @@ def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
         kind = tag & 7
         if kind == 0:
             _, at = _number(data, at)
-        elif kind == 2:  # noqa: PLR2004 - length-delimited
+        elif kind == 2:
             size, at = _number(data, at)
             if at < 0 or at + size > len(data):
                 return
@@ -108,7 +108,7 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << (7 * place)
-        if byte < 0x80:  # noqa: PLR2004
+        if byte < 0x80:
             return value, at
     return 0, -1
 

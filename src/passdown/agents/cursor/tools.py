@@ -25,7 +25,9 @@ _STATUS: dict[str, PlanStatus] = {
     "pending": "pending", "in_progress": "in_progress", "completed": "completed", "cancelled": "cancelled",
 }  # fmt: skip
 _EXIT = lazy_pattern(r"(?mi)^(?:Exit code: |Command failed with exit code |The command exited with code )(-?\d{1,10})")
-_REJECTED = lazy_pattern(r"(?i)(?:rejected|denied|declined|skipped) by (?:the )?user|user (?:chose to )?(?:rejected|reject|skip)")
+_REJECTED = lazy_pattern(
+    r"(?i)(?:rejected|denied|declined|skipped) by (?:the )?user|user (?:chose to )?(?:rejected|reject|skip)"
+)
 _STOPPED = lazy_pattern(r"(?i)\b(?:aborted|interrupted|cancelled by the user)\b")
 _TIMEOUT = lazy_pattern(r"(?i)timed out")
 _BACKGROUND = lazy_pattern(r"(?i)(?:running|moved|started|continues?) (?:to run )?(?:in|to) (?:the )?background")
@@ -90,7 +92,7 @@ def todos(arguments: dict[str, Any], before: tuple[PlanItem, ...], ids: dict[str
         status = _STATUS.get(str(entry.get("status")), known.status if known is not None else "pending")
         if known is not None and place is not None:
             items[place] = PlanItem(text=text if isinstance(text, str) and text else known.text, status=status)
-        elif isinstance(text, str) and text and len(items) < 1000:  # noqa: PLR2004
+        elif isinstance(text, str) and text and len(items) < 1000:
             if name:
                 ids[name] = len(items)
             items.append(PlanItem(text=text, status=status))

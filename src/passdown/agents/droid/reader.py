@@ -172,10 +172,11 @@ class Reader:
         action = ACTIONS.get(tool, "other")
         command = arguments.get("command") if action == "run" else None
         folder = arguments.get("cwd", arguments.get("workdir")) if action == "run" else None
+        paths = () if action == "run" else paths_of(tool, arguments)
         self._events.append(
             ToolCall(
                 call_id=call_id, tool=tool, action=action, command=command if isinstance(command, str) else "",
-                cwd=folder if isinstance(folder, str) else "", paths=() if action == "run" else paths_of(tool, arguments),
+                cwd=folder if isinstance(folder, str) else "", paths=paths,
                 arguments=arguments, response_id=self._key, **self._base,
             )
         )  # fmt: skip

@@ -90,12 +90,11 @@ def decode(line: bytes) -> Record:
 
 
 def is_stream(record: Record) -> bool:
-    """Say whether a record is one of stream-json."""
+    """Say whether a record can only be one of stream-json."""
     if record.session_id is None or record.type not in STREAM or record.message is not None:
         return False
     return bool(
-        record.type in ("system", "error")
-        or (record.type == "message" and record.role and record.text is not None)
-        or record.tool_call_id or record.tool_id or record.final_text is not None
-        or (record.type == "reasoning" and record.text is not None)
+        (record.type == "message" and record.role and record.text is not None)
+        or (record.type in ("tool_call", "tool_result") and (record.tool_call_id or record.tool_id))
+        or (record.type == "completion" and record.final_text is not None)
     )  # fmt: skip

@@ -1,5 +1,5 @@
-"""Droid's sessions: `<home>/sessions/<folder>/<id>.jsonl` (older ones in `<home>/sessions/`, some in `<home>/projects/`)
-with `<id>.settings.json` beside them; and saved lines of `droid exec --output-format stream-json`.
+"""Droid's sessions: `<home>/sessions/<folder>/<id>.jsonl` (older ones in `<home>/sessions/`, some in
+`<home>/projects/`), with `<id>.settings.json` beside them; and saved lines of `droid exec --output-format stream-json`.
 
 Droid keeps tokens for the whole session only, and of models the last one chosen.
 """
@@ -51,9 +51,9 @@ def refer(path: Path) -> SessionRef | None:
     if ends is None:
         return None
     records = list(_records(ends.head, 50))
-    start = next((record for record in records if _begins(record) or is_stream(record)), None)
-    if start is None:
+    if not any(_begins(record) or is_stream(record) for record in records):
         return None
+    start = next(record for record in records if _begins(record) or record.session_id)
     stamps = (milliseconds(record.timestamp) for record in records)
     return SessionRef(
         agent="droid",
@@ -81,7 +81,9 @@ def _title(start: Record) -> str:
 
 def _settings_of(path: Path) -> Settings:
     try:
-        return SETTINGS.decode(read_bounded(path.with_name(f"{path.name.removesuffix('.jsonl')}.settings.json"), _BOUND))
+        return SETTINGS.decode(
+            read_bounded(path.with_name(f"{path.name.removesuffix('.jsonl')}.settings.json"), _BOUND)
+        )
     except (OSError, ValueError, PassdownError, *BAD):
         return Settings()
 
@@ -115,10 +117,11 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
 
 def _start(ref: SessionRef, first: Record, path: Path) -> SessionStart:
     """Return the session's first record as an event; without one, what the file's name says."""
-    begun = _begins(first) or is_stream(first)
+    begun = _begins(first) or bool(first.session_id)
     parent = safe_id(first.calling_session_id)
+    own = _id_of(first, path) if begun else ""
     return SessionStart(
-        session_id=(_id_of(first, path) if begun else "") or ref.session_id or safe_id(path.name.removesuffix(".jsonl")),
+        session_id=own or ref.session_id or safe_id(path.name.removesuffix(".jsonl")),
         agent="droid", agent_version=first.version if begun and isinstance(first.version, str) else "",
         cwd=first.cwd or "", parent_id=parent, parent_kind="subagent" if parent else "",
         at=milliseconds(first.timestamp),

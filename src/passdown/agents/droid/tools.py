@@ -21,8 +21,12 @@ _STATUS: dict[str, PlanStatus] = {
 _TODO = lazy_pattern(r"(?m)^[ \t]*(?:\d{1,4}\.|[-*])[ \t]*\[([a-z_ x]{0,20})\][ \t]*(\S.{0,2000})$")
 _EXIT = lazy_pattern(r"(?:\(exit code: |[Ee]xit code:? |exited with code )(-?\d{1,10})")
 _TIMEOUT = lazy_pattern(r"(?i)timed out|timeout exceeded")
-_STOPPED = lazy_pattern(r"(?i)(?:request|tool|execution|operation|command)[^.\n]{0,40} (?:was )?(?:cancelled|canceled|aborted|interrupted)")
-_REJECTED = lazy_pattern(r"(?i)(?:rejected|denied|declined|cancelled) by (?:the )?user|user (?:rejected|denied|declined|cancelled)")
+_STOPPED = lazy_pattern(
+    r"(?i)(?:request|tool|execution|operation|command)[^.\n]{0,40} (?:was )?(?:cancelled|canceled|aborted|interrupted)"
+)
+_REJECTED = lazy_pattern(
+    r"(?i)(?:rejected|denied|declined|cancelled) by (?:the )?user|user (?:rejected|denied|declined|cancelled)"
+)
 _REASON = lazy_pattern(r"(?i)(?:feedback|reason|user said):[ \t]*(\S.{0,4000})", 16)
 _PATCHED = lazy_pattern(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.{1,4096}?)[ \t\r]*$")
 
@@ -88,13 +92,20 @@ def todos(value: Any) -> tuple[PlanItem, ...] | None:
     if isinstance(value, dict):
         value = value.get("todos")
     if isinstance(value, str):
-        return tuple(
-            PlanItem(text=text.strip(), status="completed" if mark.strip() == "x" else _STATUS.get(mark, "pending"))
-            for mark, text in _TODO.findall(value[:200_000])[:500]
-        ) or None
+        return (
+            tuple(
+                PlanItem(text=text.strip(), status="completed" if mark.strip() == "x" else _STATUS.get(mark, "pending"))
+                for mark, text in _TODO.findall(value[:200_000])[:500]
+            )
+            or None
+        )
     if not isinstance(value, list):
         return None
-    named = [(item.get("content", item.get("text")), str(item.get("status"))) for item in value[:500] if isinstance(item, dict)]
+    named = [
+        (item.get("content", item.get("text")), str(item.get("status")))
+        for item in value[:500]
+        if isinstance(item, dict)
+    ]
     return tuple(
         PlanItem(text=text, status=_STATUS.get(status, "pending")) for text, status in named if isinstance(text, str)
     )

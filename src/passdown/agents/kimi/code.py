@@ -230,7 +230,9 @@ def _numbers(spent: Spent) -> tuple[Number, ...]:
 def _origin(source: Source | None, text: str) -> tuple[Origin, str]:
     """Return who wrote a message in the user's role, and what counts of its text."""
     if source is None or source.kind == "user":
-        return ("injected" if source is None and text.lstrip().startswith(("<system", "<git-context")) else "human"), text
+        return (
+            "injected" if source is None and text.lstrip().startswith(("<system", "<git-context")) else "human"
+        ), text
     if source.kind == "shell_command":
         return ("shell" if source.phase == "input" else "injected"), text
     if source.kind == "system_trigger":
@@ -273,4 +275,3 @@ _METHODS: dict[str, Callable[[Code, Any], bool | None]] = {
     "tools.update_store": Code._stored,
     "task.terminated": Code._task,
 }
-

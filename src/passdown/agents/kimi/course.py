@@ -128,7 +128,9 @@ class Course:
         """Add what came back for a call; `status` is what the program says of it besides its output."""
         call_id = call_id or self.key
         tool, given, plan = self._calls.pop(call_id, ("", {}, ""))
-        end = ending(tool, f"{text}\n{status}" if status else text, error=error, refusal=self.refusals.pop(call_id, None))
+        end = ending(
+            tool, f"{text}\n{status}" if status else text, error=error, refusal=self.refusals.pop(call_id, None)
+        )
         if end.task:
             self._tasks[end.task] = call_id
         self.events.append(

@@ -34,7 +34,9 @@ class Outline(NamedTuple):
 
 def outline_of(path: Path, max_line: int = MAX_LINE) -> Outline:
     """Look through a log. Raises `FileNotFoundError` when it is gone."""
-    if not any(line.data is not None and _UNDO.search(line.data[:400]) for line in read_file_lines(path, max_line=max_line)):
+    if not any(
+        line.data is not None and _UNDO.search(line.data[:400]) for line in read_file_lines(path, max_line=max_line)
+    ):
         return Outline()
     sent: list[int] = []
     undone: list[tuple[int, int]] = []

@@ -1,6 +1,7 @@
 """What Kimi writes: flat records (Kimi Code), wire messages and context rows (Kimi CLI). Only what is used is named.
 
-Shapes: `MoonshotAI/kimi-code` (`packages/agent-core-v2`) and `MoonshotAI/kimi-cli` (`wire/types.py`, `soul/context.py`).
+The shapes are those of `MoonshotAI/kimi-code` (`packages/agent-core-v2`) and `MoonshotAI/kimi-cli` (`wire/types.py`,
+`soul/context.py`).
 """
 
 # Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
@@ -176,7 +177,7 @@ SHAPES: dict[str, type] = {
 _ENVELOPE = msgspec.json.Decoder(Envelope)
 _WIRE = msgspec.json.Decoder(WireMessage)
 _ROW = msgspec.json.Decoder(Row)
-_DECODERS = {kind: msgspec.json.Decoder(shape) for kind, shape in SHAPES.items()}
+_DECODERS: dict[str, Any] = {kind: msgspec.json.Decoder(shape) for kind, shape in SHAPES.items()}
 
 
 class Entry(NamedTuple):

@@ -1,6 +1,6 @@
 """Kimi's sessions. Kimi Code: `<home>/sessions/<folder>/<session>/agents/<agent>/wire.jsonl`, one log an agent, with
-`state.json` beside `agents`. Kimi CLI: `<home>/sessions/<hash of the folder>/<id>/wire.jsonl`, or `context.jsonl` alone,
-with the folders in `<home>/kimi.json`.
+`state.json` beside `agents`. Kimi CLI: `<home>/sessions/<hash of the folder>/<id>/wire.jsonl`, or `context.jsonl`
+alone, with the folders in `<home>/kimi.json`.
 
 Kimi CLI's wire does not say which model answers, and its compactions leave no summary there.
 """
@@ -134,7 +134,7 @@ def _state_of(place: _Place) -> _State:
 
 def _folder_of(session: Path) -> str:
     """Return the folder whose hash Kimi CLI put the session under."""
-    listed = _json(session.parents[2] / "kimi.json").get("work_dirs") if len(session.parents) > 2 else None  # noqa: PLR2004
+    listed = _json(session.parents[2] / "kimi.json").get("work_dirs") if len(session.parents) > 2 else None
     for row in listed[:10_000] if isinstance(listed, list) else ():
         path = row.get("path") if isinstance(row, dict) else None
         if isinstance(path, str):
