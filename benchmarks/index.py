@@ -66,14 +66,16 @@ def _write_session(path: Path, identifier: str, cwd: str, size: int, seed: int) 
     with path.open("wb") as stream:
         for row in made_rows(cwd, chance):
             row["sessionId"] = identifier
+            if isinstance(message := row["message"], dict) and "id" in message:
+                message["id"] = f"{identifier}-{message['id']}"
             count += 1
             written += stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
             if count % 2 == 0:
                 text = chance.choice(_SAID).format(n=chance.randrange(10_000)) * chance.choice((2, 6, 10, 20))
                 block = {"type": "text", "text": text}
                 said = {**row, "uuid": f"s{count}", "type": "assistant", "message": {
-                    "id": f"n{count}", "role": "assistant", "type": "message", "model": "m", "content": [block],
-                    "usage": {"input_tokens": 1, "output_tokens": 9}}}  # fmt: skip
+                    "id": f"{identifier}-n{count}", "role": "assistant", "type": "message", "model": "m",
+                    "content": [block], "usage": {"input_tokens": 1, "output_tokens": 9}}}  # fmt: skip
                 said.pop("toolUseResult", None)
                 written += stream.write(json.dumps(said, ensure_ascii=False).encode() + b"\n")
             if written >= size:
@@ -105,12 +107,15 @@ def measure(folder: Path, sessions: int, size: int) -> Iterator[Row]:
     second = best([sys.executable, str(script), "1"], 3, env=env)
     yield {"what": "second pass", "cpu_s": round(second.cpu, 3), "wall_s": round(second.wall, 3), "goal_s": 0.5}
     for words, goal in (
-        (["--all"], 0.1), (["--all", "--branch", "main", "--since", "2025-10-20"], 0.1),
-        (["search", "--all", "bucket"], 0.15), (["search", "--all", "令牌"], 0.15),
-        (["search", "--all", "module_77*", "smaller"], 0.15),
+        (["usage", "--all"], 1.0), (["usage", "--all", "--by", "day"], 1.0),
+        (["usage", "--all", "--by", "session"], 1.0),
+        (["usage", "--all", "--since", "2026-11-20T09:05", "--by", "model"], 1.0),
+        (["sessions", "--all"], 0.1), (["sessions", "--all", "--branch", "main", "--since", "2025-10-20"], 0.1),
+        (["sessions", "search", "--all", "bucket"], 0.15), (["sessions", "search", "--all", "令牌"], 0.15),
+        (["sessions", "search", "--all", "module_77*", "smaller"], 0.15),
     ):  # fmt: skip
-        cost = best([sys.executable, "-m", "passdown", "sessions", *words], 5, env=env)
-        yield {"what": f"passdown sessions {' '.join(words)}", "cpu_s": round(cost.cpu, 3),
+        cost = best([sys.executable, "-m", "passdown", *words], 5, env=env)
+        yield {"what": f"passdown {' '.join(words)}", "cpu_s": round(cost.cpu, 3),
                "wall_s": round(cost.wall, 3), "bare_python_s": round(bare.cpu, 3), "goal_s": goal}  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from passdown.usage.bands import Bands
 from passdown.usage.calls import Account, Call, read_account
 from passdown.usage.growth import Growth, growth_of
 from passdown.usage.prices import Cost, cost_of
-from passdown.usage.switches import Switch, find_switches, switch_findings, switch_of
+from passdown.usage.switches import Switch, find_long, find_switches, switch_findings
 from passdown.usage.tally import Line, Tally, key_of, keys_of, lines_of, tally_of
 from passdown.usage.totals import By, Ledger, Mine, Totals, check_convention, owned
 
@@ -148,8 +148,8 @@ class Reading:
             tools = tools if own == tally.calls else sum(line.steps for line in taken)
         self._count(tally.session_id, tools, tally.copied, tally.calls - own)
         self.compactions += sum(map(self.period.holds, tally.compactions))
-        switches = [switch_of(change, self.settings.packets, self.settings.bands) for change in tally.changes]
-        self._tell(tally.session_id, switches, _nested_in(tally))
+        long = find_long(tally.changes, self.settings.packets, self.settings.bands)
+        self._tell(tally.session_id, long, _nested_in(tally))
 
     def leave_out(self, where: str, code: str, why: str) -> None:
         """Tell of a session that does not count."""

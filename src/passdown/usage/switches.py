@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -107,6 +108,22 @@ def switch_of(change: Change, packets_at: Sequence[int], bands: Bands) -> Switch
         at_boundary=change.wrapped
         or any(start <= moment <= end for moment in packets_at for start, end in change.spans),
     )  # fmt: skip
+
+
+def find_long(changes: Iterable[Change], packets_at: Sequence[int], bands: Bands) -> Iterator[Switch]:
+    """Yield those of the changes that may be warned of: in a long context. Of many thousands they are soon told."""
+    for change in changes:
+        # A larger prompt may tell of a larger window, in which it fills no more than it would the smallest.
+        window = change.window or _smallest_window(change.after)
+        if change.context > (bands.tokens if window is None else bands.prepare * window):
+            switch = switch_of(change, packets_at, bands)
+            if switch.long:
+                yield switch
+
+
+@cache
+def _smallest_window(model: str) -> int | None:
+    return window_of(model)
 
 
 def effect_of(command: str) -> Effect:
