@@ -94,6 +94,7 @@ class Conversation:
         self._open: OrderedDict[str, Call] = OrderedDict()
         self._counted: set[str] = set()
         self._made = 0
+        self._spoke = False
 
     def begin(self, place: dict[str, Any]) -> None:
         """Begin a record: what is told from now on stands at this place."""
@@ -250,9 +251,10 @@ class Conversation:
         name = model if isinstance(model, str) else ""
         response = identifier if isinstance(identifier, str) else ""
         if name and name != self._model:
-            if self._model and self._counted:
+            if self._model and self._spoke:
                 self._events.append(ModelChange(model=name, previous=self._model, **self._base))
             self._model = name
+        self._spoke = self._spoke or bool(name)
         if isinstance(usage, dict) and (not response or response not in self._counted):
             self._counted.add(response)
             self._events.append(usage_of(usage, name or self._model, response, self._base))

@@ -23,7 +23,7 @@ _NUDGES = lazy_pattern(
     r"(?i)\s*(?:Please continue working on the task on whatever approach|Please always provide EXACTLY ONE action|"
     r"Your output (?:was not formatted|could not be parsed)|Here are the answers the other agent provided|"
     r"No tool calls? found in the|You must (?:provide|use) (?:exactly|at least) one|<?format[_ ]error|"
-    r"Your last output did not use|Previous response had parsing errors|The last command <command>|"
+    r"Your last output did not use|Previous response had parsing errors|"
     r"<system[-_]reminder>|<environment_context>|Here is a demonstration of how to correctly accomplish)"
 )
 _UPLOADED = lazy_pattern(r"<uploaded_files>\s*(/[^\s<]{1,400})\s*</uploaded_files>")
