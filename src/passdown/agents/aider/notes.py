@@ -29,9 +29,11 @@ _REQUESTS = frozenset({"ask", "code", "architect", "context", "help", "chat-mode
 _SHELLS = frozenset({"run", "test", "git"})
 _PUT_IN = ("# Fix any errors below", "I ran this command:", "## Running:", "I ran this command\n")
 _SCALE = {"k": 1_000, "M": 1_000_000}
-ANSWERED = ("Added ", "Add the output", "Attempt to fix", "Add command output", "Add 0", "Add 1", "Add 2", "Add 3",
-            "Add 4", "Add 5", "Add 6", "Add 7", "Add 8", "Add 9")  # fmt: skip
-"""Beginnings of what Aider writes when it goes on with the output of a command."""
+GOES_ON = (
+    "Add", "Attempt to fix", "The LLM did not conform", "Retrying in", "Unexpected error", "Fix any errors",
+    "Create new file", "Allow creation", "Allow edits", "Run shell command",
+)  # fmt: skip
+"""Beginnings of what Aider writes before it asks the model once more by itself."""
 
 
 class Tokens(NamedTuple):
@@ -61,11 +63,15 @@ def _number(text: str) -> int:
 
 
 class Typed(NamedTuple):
-    """What stands behind `#### `: who wrote it, what it asks for, and whether the model will answer."""
+    """What stands behind `#### `: who wrote it, what it asks for, and whether the model will answer.
+
+    `tests`: the model is asked by itself when the tests fail.
+    """
 
     origin: Origin
     text: str
     asks: bool
+    tests: bool = False
 
 
 def typed(text: str) -> Typed:
@@ -79,6 +85,6 @@ def typed(text: str) -> Typed:
         return Typed("human", text, asks=True)
     name, rest = match[1], (match[2] or "").strip()
     if name in _SHELLS and rest:
-        return Typed("shell", f"git {rest}" if name == "git" else rest, asks=False)
+        return Typed("shell", f"git {rest}" if name == "git" else rest, asks=False, tests=name == "test")
     asks = name in _REQUESTS and bool(rest)
     return Typed("command", rest if asks else text, asks=asks)

@@ -6,11 +6,11 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from passdown.agents.aider.notes import (
-    ANSWERED,
     APPLIED,
     DRY,
     FAILED_TESTS,
     FOLDER,
+    GOES_ON,
     MISSED,
     MODEL,
     OTHERS,
@@ -77,6 +77,7 @@ class Reader:
         self._working = False
         self._offered = False
         self._tests = ""
+        self._testing = False
         self._echo = ""
         self._closes = False
         self._cut = ""
@@ -97,6 +98,8 @@ class Reader:
             self._end_asked()
             self._end_answer()
             self._after_note = True
+            # What failed is told a second time, line by line, and then to the model.
+            self._awaiting = self._awaiting or (self._testing and text.endswith("  "))
             self._note(text[1:].strip())
         elif not text.strip():
             self._end_asked()
@@ -139,6 +142,7 @@ class Reader:
         text, self._asked = "\n".join(self._asked).strip(), []
         said = typed(text)
         self._awaiting = self._working = said.asks
+        self._testing = said.tests
         echo, self._echo = self._echo, said.text if said.origin == "command" and said.asks else ""
         if text and text != "<blank>" and (said.origin != "human" or said.text != echo):
             self._events.append(UserMessage(text=said.text, origin=said.origin, **self._asked_at))
@@ -224,7 +228,7 @@ class Reader:
 
     def _note(self, note: str) -> None:
         if (tokens := tokens_of(note)) is not None:
-            self._working = False
+            self._working = self._awaiting = False
             self._events.append(
                 Usage(
                     response_id=f"line-{self._base['line']}", model=self._model, input=tokens.fresh,
@@ -235,6 +239,7 @@ class Reader:
         elif (match := APPLIED.match(note)) is not None:
             self._edited(match[1].strip(), "ok", note)
         elif (match := MISSED.match(note)) is not None:
+            self._awaiting = True
             self._edited(match[1].strip(), "failed", note, first=True)
         elif (match := REFUSED.match(note)) is not None:
             self._edited(match[1].strip(), "rejected", note)
@@ -257,7 +262,7 @@ class Reader:
     def _other(self, note: str) -> None:
         if note.startswith(("Run shell command", "Run all shell commands")):
             self._offered = True
-        elif note.startswith(ANSWERED):
+        elif note.startswith(GOES_ON):
             self._awaiting = True
             if self._tests and FAILED_TESTS.match(note) is not None:
                 self._ran(self._tests, "failed")
