@@ -35,7 +35,7 @@ def test_the_totals_are_those_of_the_goldens(agent: str, corpus: Path, isolated_
     compared = 0
     for golden in sorted((GOLDENS / agent).glob("*.json")):
         counted = json.loads(golden.read_bytes())
-        expected = [counted[f"tokens_{name}"] for name in ("input", "cache_read", "cache_write", "output")]
+        expected = [counted.get(f"tokens_{name}", 0) for name in ("input", "cache_read", "cache_write", "output")]
         path = log_of(agent, golden.stem, corpus)
         if path is None or not any(expected):
             continue
@@ -49,4 +49,4 @@ def test_the_totals_are_those_of_the_goldens(agent: str, corpus: Path, isolated_
 
 def test_there_are_as_many_as_were_asked_for() -> None:
     counted = [json.loads(path.read_bytes()) for agent in FOLDERS for path in (GOLDENS / agent).glob("*.json")]
-    assert sum(bool(golden["tokens_output"]) for golden in counted) >= sum(LEAST.values()) >= 28
+    assert sum(bool(golden.get("tokens_output")) for golden in counted) >= sum(LEAST.values()) >= 28
