@@ -1,0 +1,1 @@
+"""Cline, and what grew out of it: Roo Code and Kilo Code."""
