@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class Agent(NamedTuple):
     """One row: the agent's id, its name as people write it, and where it keeps its sessions.
 
-    `override` is the environment variable that moves `home` (a path relative to the user's home folder), `resume` the
+    `override` is the environment variable that moves `home` (a path relative to the user's home folder, which is meant
+    itself where it is empty), `resume` the
     words before a session's id that open that session again, `own` the variable that names the session to its commands.
     `module` is empty where no reader of its sessions exists, `hooks` where nothing can be installed; `program` is the
     binary's name, `skills` the project's folder where it looks for skills. `takeover` is empty where passdown
@@ -133,6 +134,14 @@ TABLE: tuple[Agent, ...] = (
     Agent("cursor", "Cursor", "passdown.agents.cursor.sessions", "", ".cursor", ("cursor-agent", "--resume"),
           program="cursor-agent"),
     Agent("aider", "Aider", "passdown.agents.aider.sessions", "", "", program="aider", project=True),
+    Agent("roo", "Roo Code", "passdown.agents.cline.roo", "", ""),
+    Agent("kilo", "Kilo Code", "passdown.agents.cline.kilo", "", ""),
+    Agent("cline", "Cline", "passdown.agents.cline.sessions", "", "", program="cline"),
+    Agent("goose", "Goose", "passdown.agents.goose.sessions", "", ".local/share/goose", program="goose"),
+    Agent("crush", "Crush", "passdown.agents.crush.sessions", "CRUSH_GLOBAL_DATA", ".local/share/crush",
+          program="crush"),
+    Agent("hermes", "Hermes", "passdown.agents.hermes.sessions", "HERMES_HOME", ".hermes", program="hermes"),
+    Agent("amp", "Amp", "passdown.agents.amp.sessions", "", ".local/share/amp", program="amp"),
 )  # fmt: skip
 """Every agent that passdown knows, by a reader of its sessions or by hooks."""
 
@@ -176,14 +185,19 @@ def takeover_of(agent: Agent) -> Takeover:
     return cast("Takeover", import_module(agent.takeover))
 
 
+_DATA = ".local/share/"
+
+
 def home_of(agent: Agent) -> Path:
     """Return the folder the agent keeps its data in, its own override variable first."""
     if agent.override and (moved := os.environ.get(agent.override)):
         return Path(moved).expanduser()
     if agent.id == "gemini" and (moved := os.environ.get("GEMINI_CLI_HOME")):  # stands for the user's home folder
         return Path(moved).expanduser() / ".gemini"
-    if agent.id == "opencode" and (data := os.environ.get("XDG_DATA_HOME")):
-        return Path(data).expanduser() / "opencode"
+    if agent.id == "goose" and (moved := os.environ.get("GOOSE_PATH_ROOT")):
+        return Path(moved).expanduser() / "data"
+    if agent.home.startswith(_DATA) and (data := os.environ.get("XDG_DATA_HOME")):
+        return Path(data).expanduser() / agent.home.removeprefix(_DATA)
     if agent.id == "droid" and (moved := os.environ.get("FACTORY_HOME_OVERRIDE")):  # stands for the user's home folder
         return Path(moved).expanduser() / ".factory"
     if agent.project:
