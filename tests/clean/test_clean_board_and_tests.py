@@ -187,6 +187,13 @@ def test_flaky(repository: Any, findings: Any, claude_session: Any) -> None:
     assert ("tests.flaky", "warn") in codes(findings(repository.root))
 
 
+def test_tests_of_another_tree_are_not_called_flaky(repository: Any, findings: Any, claude_session: Any) -> None:
+    session = work(repository, claude_session, "4 passed in 0.1s", 0)
+    session.runs("cd /elsewhere/tree && pytest -q tests/test_a.py", RED, 1)
+    session.runs("cd /elsewhere/tree && pytest -q tests/test_a.py", "4 passed in 0.1s", 0)
+    assert ("tests.flaky", "warn") not in codes(findings(repository.root))
+
+
 def test_removed(repository: Any, findings: Any, mend: Any) -> None:
     begin(repository)
     repository.git("rm", "-q", "tests/test_a.py")

@@ -69,6 +69,14 @@ def test_green_red_and_error(log) -> None:
     assert log.evidence().tests.state == "error"
 
 
+def test_tests_of_another_tree_say_nothing_of_this_one(log) -> None:
+    log.run("cd /elsewhere/tree && pytest", 1, RED)
+    assert log.evidence().tests.state == "not_run"
+    log.run("pytest", 0, GREEN)
+    log.run("cd /elsewhere/tree && pytest", 1, RED)
+    assert log.evidence().tests.state == "green"
+
+
 def test_zero_tests_collected_is_an_error(log) -> None:
     log.run("pytest -k nothing", 5, "no tests ran in 0.01s")
     assert log.evidence().tests.state == "error"

@@ -161,6 +161,21 @@ def test_a_later_list_makes_a_failure_good(make_evidence, make_chain, make_run) 
     assert not attempt.resolved
 
 
+def test_a_log_that_ends_in_a_command_asks_whether_it_finished(make_evidence, make_chain) -> None:  # type: ignore[no-untyped-def]
+    def begun(command: str, result: str, at: int):  # type: ignore[no-untyped-def]
+        run = CommandRun(command=command, result=result, at=at, source=Source(kind="session", path="s1", line=3))  # type: ignore[arg-type]
+        return make_chain(command, run, kind="other", final="unknown")
+
+    request, said = Directive(text="Release 0.2 of the parser", at=5), Statement(text="I am at it.", at=6)
+    known = {"directives": (request,), "cut_off": True, "statements": (said,)}
+    asked = "Find out whether `make release` finished, then go on with the last request: “Release 0.2 of the parser”"
+    chains = (begun("make docs", "ok", 6), begun("make release", "unknown", 7))
+    assert build_packet(make_evidence(chains=chains, **known)).next_action.text.startswith(asked)
+    for rest in ((begun("git status", "unknown", 8),), (begun("make docs", "ok", 8),)):
+        text = build_packet(make_evidence(chains=rest, **known)).next_action.text
+        assert text.startswith("Go on with the last request: “Release 0.2 of the parser”")
+
+
 def test_how_a_run_without_exit_code_ended(make_evidence, make_chain) -> None:  # type: ignore[no-untyped-def]
     def run(result: str) -> CommandRun:
         return CommandRun(command="x", result=result, source=Source(kind="session", path="s1", line=3))  # type: ignore[arg-type]

@@ -92,6 +92,21 @@ def test_claims_that_git_denies(make_evidence) -> None:  # type: ignore[no-untyp
     assert "claim.unchanged" not in codes(ignored)
 
 
+def test_what_the_session_took_away_again_is_no_claim(make_evidence, make_chain, make_run) -> None:  # type: ignore[no-untyped-def]
+    names = ("media/logo.svg", "build/a/b.txt", "moved.py", "still.py", "kept.py")
+    touches = tuple(FileTouch(path=path, action="write") for path in names)
+    chains = (
+        make_chain("git rm -q logo.svg", make_run(1, 0, cwd="media"), kind="other", cwd="media"),
+        make_chain("mkdir x && rm -rf build/", make_run(2, 0), kind="other"),
+        make_chain("mv moved.py x/", make_run(3, 0), kind="other"),
+        make_chain("rm still.py", make_run(4, 0), kind="other"),
+        make_chain("rm kept.py", make_run(5, 1), kind="other"),
+    )
+    evidence = make_evidence(touches=touches, chains=chains)
+    packet = build_packet(evidence, paths={"still.py": PathFact(tracked=True)})
+    assert [file.path for file in packet.changed_files if file.status == "="] == ["kept.py", "still.py"]
+
+
 def test_carried_claims_are_not_promoted(make_evidence) -> None:  # type: ignore[no-untyped-def]
     bench = Workbench(
         decisions=(DecisionRow(id="D-1", choice="No redis"), DecisionRow(id="P-1", choice="short", kind="preference")),

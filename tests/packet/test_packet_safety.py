@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from msgspec import Struct, structs
 
 from passdown.model import packet as records
-from passdown.model.evidence import Check, Evidence
+from passdown.model.evidence import Check, Evidence, Statement
 from passdown.model.packet import Environment, Packet
 from passdown.packet.boundary import strings_of
 from passdown.packet.budget import HARD_CAP, fit
@@ -269,6 +269,17 @@ def test_everything_droppable_drops_in_order(cases: dict[str, Evidence]) -> None
         for name in ("completed", "decisions", "changed_files", "sources", "commands_run", "clues"):
             kept, dropped = len(getattr(smaller, name)), smaller.omitted.get(name, 0)
             assert kept + dropped == len(getattr(packet, name)), name
+
+
+def test_the_newest_summary_goes_later_than_the_commands(cases: dict[str, Evidence]) -> None:
+    said = tuple(Statement(text=f"{name}: {'word ' * 150}", by="harness") for name in ("first", "second"))
+    packet = build_packet(structs.replace(cases["session_only"], harness_summaries=said))
+    full = len(encode_packet(packet))
+    seen = [fit(packet, full - less) for less in range(0, 4000, 100)]
+    assert {tuple(p.text.partition(":")[0] for p in small.harness_summaries) for small in seen} == {
+        ("first", "second"), ("second",), (),
+    }  # fmt: skip
+    assert all(small.harness_summaries or not small.commands_run for small in seen)
 
 
 def test_order_of_mappings_and_environment_do_not_matter(cases: dict[str, Evidence]) -> None:

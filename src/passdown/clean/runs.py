@@ -8,6 +8,7 @@ from passdown.clean.commands import recorded
 from passdown.clean.options import Situation
 from passdown.evidence.kinds import kind_of, words_of
 from passdown.evidence.output import bare_output
+from passdown.evidence.places import OUTSIDE
 from passdown.evidence.reports import read_report
 from passdown.evidence.skips import skipped_in
 from passdown.model.command import normalize_command
@@ -22,7 +23,8 @@ _EDITS = frozenset({"edit", "write", "delete"})
 def compared_runs(situation: Situation) -> Iterator[Finding]:
     """Compare the recorded runs of each test command with each other."""
     for chain in situation.evidence.chains:
-        if chain.kind == "test" and _is_flaky(situation, chain):
+        inside = not chain.cwd.startswith(OUTSIDE)  # of edits elsewhere nothing is known
+        if chain.kind == "test" and inside and _is_flaky(situation, chain):
             yield Finding(
                 code="tests.flaky", severity="warn", mend_kind="edit",
                 fix=f"find out why and mend it, then: {recorded(chain.command)}",

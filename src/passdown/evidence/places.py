@@ -10,6 +10,8 @@ from passdown.model.pattern import lazy_pattern
 
 MAX_PATH = 4096
 MAX_FOLDERS = 256
+OUTSIDE = "(outside)/"
+"""What stands before the last part of a folder that lies outside of the repository."""
 
 _DRIVE = lazy_pattern(r"^([A-Za-z]):[/\\]")
 _MSYS = lazy_pattern(r"^/([A-Za-z])/(?=[^/])")
@@ -116,7 +118,7 @@ class Places:
         known = self._folders.get(cwd)
         if known is None:
             inside = self.relative(cwd)
-            known = f"(outside)/{posix_path(cwd).rstrip('/').rpartition('/')[2]}" if inside is None else inside
+            known = f"{OUTSIDE}{posix_path(cwd).rstrip('/').rpartition('/')[2]}" if inside is None else inside
             if len(self._folders) < MAX_FOLDERS and len(cwd) <= MAX_PATH:
                 self._folders[cwd] = known
         return known

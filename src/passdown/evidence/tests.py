@@ -10,7 +10,7 @@ from passdown.evidence.covering import covers
 from passdown.evidence.identity import identify
 from passdown.evidence.kinds import kind_of, program_of, words_of
 from passdown.evidence.output import bare_output, clipped
-from passdown.evidence.places import Places
+from passdown.evidence.places import OUTSIDE, Places
 from passdown.evidence.proving import proving_part
 from passdown.evidence.reports import Report, read_report
 from passdown.evidence.runs import Finished
@@ -133,9 +133,10 @@ class Tests:
             self._edit_at = at if self._edit_at is None else max(self._edit_at, at)
 
     def add(self, finished: Finished, key: str, clock: int, *, from_session: bool) -> None:
-        """Take note of a run when it is one of tests and says something about their state."""
+        """Take note of a run when it is one of this repository's tests and says something about their state."""
         run = finished.run
-        if not finished.state or (run.kind != "test" and run.tokens not in self.tokens):
+        tests = run.kind == "test" and not run.cwd.startswith(OUTSIDE)
+        if not finished.state or not (tests or run.tokens in self.tokens):
             return
         if run.result in {"rejected", "running", "interrupted"}:
             return

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import posixpath
+from collections.abc import Collection
+
+from passdown.evidence.kinds import words_of
+from passdown.evidence.places import OUTSIDE
+from passdown.evidence.shell import split_shell
 from passdown.model.evidence import Change, Check
 from passdown.model.packet import ChangedFile
 from passdown.packet.caps import LISTS, MAPS, PATH
 from passdown.packet.context import Context
 from passdown.packet.paths import is_relative
 
+_REMOVES = frozenset({"rm", "unlink", "rmdir", "trash", "del", "Remove-Item"})
 _WRITES = ("edit", "write", "delete")
 
 
@@ -29,7 +36,36 @@ def claimed_but_unchanged(context: Context) -> list[str]:
     if context.evidence.repository.changes_total > len(context.evidence.repository.changes):
         return []
     changed = {change.path for change in context.evidence.repository.changes}
-    return [path for path in claimed_paths(context) if path not in changed and not _ignored(context, path)]
+    left = [path for path in claimed_paths(context) if path not in changed and not _ignored(context, path)]
+    removed = _removed(context) if left else frozenset()
+    return [path for path in left if not (_lies_in(path, removed) and not _exists(context, path))]
+
+
+def _lies_in(path: str, folders: Collection[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+
+
+def _exists(context: Context, path: str) -> bool:
+    fact = context.look(path)
+    return fact is not None and fact.exists
+
+
+def _removed(context: Context) -> frozenset[str]:
+    """Return what the sessions' own commands took away again: no wonder that git shows none of it."""
+    chains = [chain for chain in context.evidence.chains if chain.final == "ok" and not chain.cwd.startswith(OUTSIDE)]
+    paths = {
+        posixpath.normpath(posixpath.join(chain.cwd, word))
+        for chain in chains
+        for part in split_shell(chain.command)[:16]
+        for word in _taken_away(words_of(part.text))
+    }
+    return frozenset(path for path in paths if is_relative(path) and path != ".")
+
+
+def _taken_away(words: tuple[str, ...]) -> list[str]:
+    words = words[1:] if words[:1] == ("git",) else words
+    named = [word for word in words[1:] if not word.startswith("-")]
+    return named[:-1] if words[:1] == ("mv",) else named if words and words[0] in _REMOVES else []
 
 
 def _ignored(context: Context, path: str) -> bool:

@@ -29,9 +29,8 @@ def list_decisions(context: Context) -> tuple[list[Decision], int]:
     questions = question_rows(context)
     answered = [_answer(context, row) for row in questions if row.status == "answered"]
     assumed = [_assumption(context, row) for row in questions if row.status == "open" and is_assumed(row)]
-    said = sorted(
-        [*context.evidence.answers, *context.evidence.rejections], key=lambda told: (told.at is not None, told.at or 0)
-    )
+    acts: list[Answer | Rejection] = [*context.evidence.answers, *context.evidence.rejections]
+    said = sorted(acts, key=lambda told: (told.at is not None, told.at or 0))
     told = [_told(context, one) if isinstance(one, Answer) else _rejection(context, one) for one in said]
     own, left = last(_newest_once([*made, *answered, *assumed, *told]), "decisions")
     return fill_with(own, carried_decisions(context), "decisions"), left

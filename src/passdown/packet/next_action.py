@@ -12,11 +12,13 @@ from passdown.evidence.proving import proving_part
 from passdown.model.evidence import Basis, CommandChain, Directive
 from passdown.model.packet import NextAction, Question, RemainingItem, Risk
 from passdown.model.pattern import lazy_pattern
+from passdown.packet.brief import brief
 from passdown.packet.caps import LISTS
 from passdown.packet.context import Context
 from passdown.packet.criteria import is_command
 from passdown.packet.goal import first_request, last_request, last_substance, wish_of
 from passdown.packet.irreversible import needs_a_human
+from passdown.packet.looking import looks_around
 from passdown.packet.noted import NOTE, noted_step
 from passdown.packet.paths import mentioned_paths
 from passdown.packet.questions import NEXT_ACTION
@@ -137,10 +139,22 @@ def _requested(context: Context, request: Directive, *, waiting: bool) -> NextAc
         text = f"Ask the human what is next; the agent's turn is closed after {words}"
         return _action(text, "derived:last_request", kind="review")
     if context.evidence.cut_off:
-        return _action(f"Go on with {words}; the session ended in the middle of it", "derived:last_request")
+        begun = _begun_last(context)
+        text = f"Find out whether `{begun}` finished, then go on with {words}" if begun else f"Go on with {words}"
+        return _action(f"{text}; the session ended in the middle of it", "derived:last_request")
     about = last_substance(context) or request
     text = f"Review the diff against the last request: “{_one(context, about.text, 220)}”"
     return _action(text, "derived:last_request", kind="review")
+
+
+def _begun_last(context: Context) -> str:
+    """Return the command that the log ends in, when nothing says how it ended and it did more than look."""
+    begun = [chain for chain in context.chains if chain.runs and not looks_around(chain.command)]
+    newest = max(begun, key=lambda chain: chain.runs[-1].at or 0, default=None)
+    if newest is None or newest.runs[-1].result != "unknown":
+        return ""
+    shown = brief(context.mask(newest.command), 80)
+    return "" if "`" in shown else shown
 
 
 def _owed(questions: list[Question]) -> Iterator[NextAction]:
