@@ -67,7 +67,7 @@ def test_no_announcements(text: str) -> None:
     assert not says_what_next(text)
 
 
-@pytest.mark.parametrize("text", ["ok", "yes please", "continue", "继续", "go on"])
+@pytest.mark.parametrize("text", ["ok", "yes please", "continue", "继续", "go on", "That looks right"])
 def test_fillers_ask_for_nothing(text: str) -> None:
     assert is_filler(text)
 
@@ -191,4 +191,12 @@ def test_an_interruption_is_told_with_the_next_words(make_evidence) -> None:  # 
     stopped = Rejection(what="make deploy", kind="interrupted", source=Source(kind="session", path="s1", line=5))
     words = Directive(text="build it first", source=Source(kind="session", path="s1", line=7))
     (decision,) = build_packet(make_evidence(rejections=(stopped,), directives=(words,))).decisions
+    assert decision.why == "reason not recorded; then said: “build it first”"
+
+
+def test_in_a_document_of_one_line_the_time_says_which_words_came_next(make_evidence) -> None:  # type: ignore[no-untyped-def]
+    source = Source(kind="session", path="s1", line=1)
+    stopped = Rejection(what="make deploy", kind="interrupted", source=source, at=5)
+    words = (Directive(text="deploy it", source=source, at=4), Directive(text="build it first", source=source, at=6))
+    (decision,) = build_packet(make_evidence(rejections=(stopped,), directives=words)).decisions
     assert decision.why == "reason not recorded; then said: “build it first”"

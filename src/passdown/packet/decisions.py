@@ -103,10 +103,13 @@ def _rejection(context: Context, rejection: Rejection) -> Decision:
 
 def _what_came_next(context: Context, rejection: Rejection) -> str:
     """Return, for want of a reason, the person's next words: what they wanted instead often stands there."""
-    source = rejection.source
-    for directive in context.evidence.directives if source else ():
+    stopped = rejection.source
+    for directive in context.evidence.directives if stopped else ():
         said = directive.source
-        if said and source and said.path == source.path and said.line > source.line and directive.origin == "human":
+        if said is None or stopped is None or said.path != stopped.path or directive.origin != "human":
+            continue
+        # A document is one line to its end: there the time says what came first.
+        if (said.line, directive.at or 0) > (stopped.line, rejection.at or 0):
             words = " ".join(context.mask(directive.text).split())
             return f"{NO_REASON}; then said: “{words if len(words) <= 100 else words[:99].rstrip() + '…'}”"
     return NO_REASON

@@ -22,7 +22,7 @@ later soon now again then when where what which how here there left off planned 
 usual implementation implement implementing feature features code coding project changes change update updates
 progress further forward please will would should could can let lets need needs needed required try start begin check
 test tests testing review reviewing ready good ok okay yes no yep sure thanks hi hello wait waiting pending unknown
-human user undecided not yet job whatever same also just still ahead ongoing wip placeholder
+human user lgtm looks right cool undecided not yet job whatever same also just still ahead ongoing wip placeholder
 continuar continua seguir sigue terminar siguiente paso pendiente weiter weitermachen machen fertig nächster schritt
 continuer suite terminer prochaine étape rien nada nichts offen le la les el los das der die den und et y de
 """
