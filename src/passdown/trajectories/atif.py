@@ -67,7 +67,8 @@ def read(ref: SessionRef) -> Iterator[AnyEvent]:
     else:
         steps = _steps_of(header, own)
         if own is not None:
-            yield from own.events
+            for event in own.events:
+                yield structs.replace(event, agent_id=own.agent_id)
         yield from _told(within(header.steps, data, row.offset), steps, reading, row.line)
         children = _Children(data, row, reading)
         yield from children.of(header, own is not None, 0)
@@ -94,7 +95,7 @@ def _start(header: Document, own: RootExtra | None, row: Row, path: Path) -> Ses
         agent_version="" if own is not None and version == NO_VERSION else version,
         originator=name if isinstance(name, str) else "",
         cwd=kept.cwd or _folder(header.extra, extra), branch=kept.branch, commit=kept.commit, parent_id=parent,
-        parent_kind=kind, at=kept.at, offset=row.offset, line=row.line,
+        parent_kind=kind, at=kept.at, agent_id=kept.agent_id, offset=row.offset, line=row.line,
     )  # fmt: skip
 
 
@@ -110,7 +111,7 @@ def _string(record: Any, name: str) -> str:
 
 def _steps_of(header: Document, own: RootExtra | None, agent_id: str = "") -> Steps | OwnSteps:
     if own is not None:
-        return OwnSteps(agent_id)
+        return OwnSteps(agent_id or own.agent_id)
     agent = header.agent if isinstance(header.agent, dict) else {}
     model = _string(agent, "model_name") or _string(agent, "model")
     match = _VERSION.fullmatch(f'"{header.schema_version}"'.encode())

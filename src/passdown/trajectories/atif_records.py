@@ -69,6 +69,7 @@ class RootExtra(Struct, gc=False, omit_defaults=True):
     parent_id: str = ""
     parent_kind: Literal["", "fork", "subagent", "continuation"] = ""
     at: int | None = None
+    agent_id: str = ""
     events: list[SideEvent] = field(default_factory=list)
 
 

@@ -84,7 +84,8 @@ class _Writer:
             return
         if isinstance(event, UserMessage):
             self.lost["image"] += event.images
-        steps = self.children.setdefault(event.agent_id, _Steps()) if event.agent_id else self.main
+        main = event.agent_id == self.start.agent_id
+        steps = self.main if main else self.children.setdefault(event.agent_id, _Steps())
         steps.add(event)
 
     def finish(self) -> Exported:
@@ -94,7 +95,7 @@ class _Writer:
         start = self.start
         root = RootExtra(
             cwd=start.cwd, branch=start.branch, commit=start.commit, parent_id=start.parent_id,
-            parent_kind=start.parent_kind, at=start.at, events=self.main.before,
+            parent_kind=start.parent_kind, at=start.at, events=self.main.before, agent_id=start.agent_id,
         )  # fmt: skip
         document: dict[str, Any] = {
             "schema_version": VERSION,

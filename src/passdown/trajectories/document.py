@@ -98,7 +98,7 @@ def _document(path: Path, size: int, *, listed: bool) -> Iterator[Row]:
         yield Row(None, length=size)
         return
     with open_regular(path) as stream:
-        data = stream.read(MAX_DOCUMENT)
+        data = stream.read(size)  # a number as large as the limit would take that much memory
     if listed and data.lstrip(b"\xef\xbb\xbf\x00 \t\r\n")[:1] == b"[":
         for part in items(data, decode_list(data)):
             if part.lost is None:

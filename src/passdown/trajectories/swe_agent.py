@@ -152,7 +152,7 @@ class _Run:
         if message.is_demo is True:
             conversation.ignored["demonstration"] += 1
             return []
-        if message.role in ASSISTANT:
+        if isinstance(message.role, str) and message.role in ASSISTANT:
             return self._acted(message, place)
         took = self._took()
         if message.role == "tool" or (message.role == "user" and conversation.left_open()):
