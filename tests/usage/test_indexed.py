@@ -129,7 +129,9 @@ def test_a_log_that_contradicts_itself_is_left_out_both_ways(isolated_home: Path
 
 def test_a_large_log_that_grew_is_read_itself(isolated_home: Path) -> None:
     filler = json.dumps({"type": "progress", "data": "x" * 1_000_000}) + "\n"
-    path = claude_log(isolated_home, name(1), claude_rows(name(1), range(1)) + filler * 17 + claude_rows(name(1), range(1, 5)))
+    path = claude_log(
+        isolated_home, name(1), claude_rows(name(1), range(1)) + filler * 17 + claude_rows(name(1), range(1, 5))
+    )
     claude_log(isolated_home, name(2), claude_rows(name(2), range(20, 23)))
     assert same().totals.calls == 8
     with path.open("a") as stream:

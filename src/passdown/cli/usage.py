@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 HEADER = ("calls", "fresh", "cache read", "cache write", "output", "hit")
 _BARS = "▁▂▃▄▅▆▇█"
+_SECTIONS = {"human_words": "messages of people", "decisions": "decisions", "failed_attempts": "failed attempts",
+             "tests": "test results"}  # fmt: skip
 _WAYS = ["agent", "model", "day", "subagent", "tool", "session"]
 
 
@@ -159,8 +161,25 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
         yield f"{told['copied_calls']} calls copied from another session are not counted again"
     if told["compactions"]:
         yield f"compacted {told['compactions']} time{'' if told['compactions'] == 1 else 's'}{_shortened(told)}"
+    for one in told.get("summaries", []):
+        yield from _summary(one)
     if "growth" in told:
         yield from _growth(told)
+
+
+def _summary(one: dict[str, Any]) -> Iterator[str]:
+    name = f"summary {one['number']}"
+    if not one["readable"]:
+        yield f"  {name} is not told by the log"
+        return
+    if not one["facts"]:
+        return
+    lost = [part for part in one["sections"] if part["lost"]]
+    parts = ", ".join(f"{part['lost']} of {part['facts']} {_SECTIONS[part['section']]}" for part in lost)
+    held = f"  {name} holds {one['facts'] - one['lost']} of the {one['facts']} facts that a packet keeps"
+    yield f"{held}; lost: {parts}" if lost else held
+    for part in lost:
+        yield f"    {part['examples'][0]}"
 
 
 def _cost(cost: dict[str, Any]) -> Iterator[str]:

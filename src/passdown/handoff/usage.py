@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from passdown.config import Budget, load_config
 from passdown.errors import NoEvidenceError, PassdownError
+from passdown.handoff.compacted import compare_compactions
 from passdown.handoff.named import only_head
 from passdown.handoff.nested import Logs
 from passdown.handoff.place import branch_on_shelf, find_root
@@ -89,11 +90,14 @@ def _stored(folder: Path, asked: Question) -> Asked:
 
 
 def _read_logs(folder: Path, asked: Question, reading: Reading, track: Track) -> Usage:
-    scope, refs = _refs(folder, asked)
-    refs = [ref for ref in refs if not reading.period.ended_before(ref.modified_at)]
+    scope, known = _refs(folder, asked)
+    refs = [ref for ref in known if not reading.period.ended_before(ref.modified_at)]
     for ref in track(sorted(refs, key=lambda ref: (ref.started_at or 0, ref.agent, ref.session_id))):
         reading.read(ref)
-    return reading.usage(scope, Logs())
+    usage = reading.usage(scope, Logs())
+    if not (asked.session and usage.compactions):
+        return usage
+    return structs.replace(usage, compared=tuple(compare_compactions(known[0])))
 
 
 def _refs(folder: Path, asked: Question) -> tuple[str, list[SessionRef]]:

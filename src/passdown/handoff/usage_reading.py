@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 
 from passdown.errors import FormatError, PassdownError
 from passdown.evidence.nested import MOST, Nested, NestedReader, nested_findings, nested_in
+from passdown.handoff.compacted import Comparison
 from passdown.handoff.nested import NestedCost, Records, nested_cost
 from passdown.model.finding import Finding
 from passdown.model.session import AnyEvent, SessionRef
@@ -51,6 +52,7 @@ class Usage(Struct, frozen=True, kw_only=True):
     nested: NestedCost = NestedCost()
     cost: Cost | None = None
     one: OneSession | None = None
+    compared: tuple[Comparison, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from passdown.handoff.compacted import Comparison
 from passdown.handoff.nested import NestedCost
 from passdown.handoff.usage import rows_of, sums
 from passdown.handoff.usage_reading import OneSession, Usage
@@ -39,6 +40,9 @@ def report(usage: Usage) -> dict[str, Any]:
         found["nested"] = _nested(usage.nested)
     if usage.one is not None:
         found |= _session(usage.one)
+    if usage.compared:
+        redactor = Redactor(os.environ)
+        found["summaries"] = [_compared(one, redactor) for one in usage.compared]
     return found
 
 
@@ -52,6 +56,18 @@ def _nested(nested: NestedCost) -> dict[str, Any]:
             {"kind": one.kind, "agent": one.agent, "session_id": one.session_id, "at": one.at,
              "command": _shown(one.command, redactor)}
             for one in nested.found
+        ],
+    }  # fmt: skip
+
+
+def _compared(one: Comparison, redactor: Redactor) -> dict[str, Any]:
+    return {
+        "number": one.number, "at": one.at, "line": one.line, "readable": one.readable, "facts": one.facts,
+        "lost": one.lost,
+        "sections": [
+            {"section": part.section, "facts": part.facts, "lost": part.lost,
+             "examples": [_shown(text, redactor) for text in part.examples]}
+            for part in one.sections
         ],
     }  # fmt: skip
 
