@@ -10,10 +10,12 @@ from pathlib import Path
 
 import msgspec
 
-from passdown.agents.table import AGENTS, Agent, sessions_of
-from passdown.errors import PassdownError
+from passdown.agents.table import AGENTS, Agent, Sessions, sessions_of
+from passdown.errors import PassdownError, UsageError
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart
+from passdown.sessions.read import read_session, recognise
 from passdown.sessions.summary import summarize
+from passdown.trajectories.table import FORMATS, Format, Trajectories, reader_of
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 REGRESSIONS = Path(__file__).resolve().parent / "regressions"
@@ -28,9 +30,10 @@ def _place(name: str) -> Path:
     return folder / f"passdown-fuzz-{os.getpid()}-{name}"
 
 
-def _reader(row: Agent) -> Target:
+def _reader(row: Agent | Format) -> Target:
     """Read the bytes as a session: whatever they are, it begins, ends and adds up, and every event can be written."""
-    sessions, suffix = sessions_of(row), ".jsonl" if _has_lines(row.id) else ".json"
+    sessions = sessions_of(row) if isinstance(row, Agent) else reader_of(row)
+    suffix = ".jsonl" if _has_lines(row.id) else ".json"
 
     def read(data: bytes) -> None:
         path = _place(f"{row.id}{suffix}")
@@ -38,13 +41,41 @@ def _reader(row: Agent) -> Target:
         try:
             sessions.recognise(data[:LARGEST], path.name)
             sessions.refer(path)
-            events = list(sessions.read(SessionRef(agent=row.id, path=str(path), session_id="", bytes=len(data))))
+            events = _events(row.id, sessions, path, len(data))
         finally:
             for leftover in path.parent.glob(f"{path.name}*"):
                 leftover.unlink()
         judge(events)
 
     return read
+
+
+def _events(name: str, sessions: Sessions | Trajectories, path: Path, size: int) -> list[AnyEvent]:
+    """Read a file; of several trajectories in it, the first, since it is refused to choose one."""
+    try:
+        return list(sessions.read(SessionRef(agent=name, path=str(path), session_id="", bytes=size)))
+    except UsageError:
+        return list(sessions.read(SessionRef(agent=name, path=str(path), session_id="", bytes=size, inner="1")))
+
+
+def _atif(data: bytes) -> None:
+    """Write what the bytes hold as ATIF: it passes the published models, and reads back as a session."""
+    from atif import Trajectory
+
+    from passdown.trajectories.atif_writer import write_atif
+
+    path = _place("written.json")
+    path.write_bytes(data)
+    try:
+        with contextlib.suppress(PassdownError):
+            form = recognise(path)
+            sessions = sessions_of(form) if isinstance(form, Agent) else reader_of(form)
+            exported = write_atif(_events(form.id, sessions, path, len(data)))
+            Trajectory.model_validate_json(exported.data)
+            path.write_bytes(exported.data)
+            judge(list(read_session(path)))
+    finally:
+        path.unlink()
 
 
 def _has_lines(agent: str) -> bool:
@@ -91,6 +122,8 @@ def _packet(data: bytes) -> None:
 
 TARGETS: dict[str, Target] = {
     **{row.id: _reader(row) for row in AGENTS if row.module},
+    **{row.id: _reader(row) for row in FORMATS},
+    "atif_written": _atif,
     "redact": _redact,
     "shell": _shell,
     "packet": _packet,
@@ -100,6 +133,8 @@ TARGETS: dict[str, Target] = {
 def seeds(target: str) -> list[Path]:
     """Return the files to begin with: the fixtures of our own making, and what went wrong before."""
     folders = [FIXTURES / target, REGRESSIONS / target]
+    if target == "atif_written":
+        folders += [FIXTURES / row.id for row in FORMATS]
     return sorted(
         path for folder in folders for path in folder.rglob("*") if path.is_file() and path.stat().st_size < LARGEST
     )

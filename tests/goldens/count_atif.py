@@ -25,8 +25,7 @@ def results(step):
     observation = step.get("observation") or {}
     if observation.get("type") == "tool_result":  # one wild producer
         yield {"content": observation["content"], "bad": not observation["result"]["success"]}
-    for result in observation.get("results") or []:
-        yield result
+    yield from observation.get("results") or []
 
 
 def failed(result, step):
@@ -38,7 +37,7 @@ def failed(result, step):
     extra = result.get("extra") or {}
     if extra.get("exit_code") is not None:
         return extra["exit_code"] != 0
-    return bool(extra.get("is_error")) or "timed out after" in text(content) and bool(step.get("tool_calls"))
+    return bool(extra.get("is_error")) or ("timed out after" in text(content) and bool(step.get("tool_calls")))
 
 
 def typed_calls(step):

@@ -122,7 +122,7 @@ def test_a_plan_and_a_prompt_in_a_template(written: Told) -> None:
         "function": {"name": "TodoWrite", "arguments": {"todos": [{"content": "one", "status": "done"}]}},
     }
     events = written([{"role": "user", "content": text}, {"role": "assistant", "content": "", "tool_calls": [call]}])
-    assert [(e.text, e.origin) for e in of(UserMessage, events)][0] == ("Build it.", "human")
+    assert next((e.text, e.origin) for e in of(UserMessage, events)) == ("Build it.", "human")
     assert [item.status for e in events for item in getattr(e, "items", ())] == ["completed"]
 
 

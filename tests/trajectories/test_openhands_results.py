@@ -31,7 +31,7 @@ def test_events(told: Told) -> None:
     assert (start.session_id, start.agent, start.cwd, start.commit) == (
         "pony__pony-1", "openhands", "/workspace/pony", "b" * 40
     )  # fmt: skip
-    assert [(e.text, e.origin) for e in of(UserMessage, events)][0] == ("It crashes.", "human")
+    assert next((e.text, e.origin) for e in of(UserMessage, events)) == ("It crashes.", "human")
     assert [e.origin for e in of(UserMessage, events)[1:]] == ["injected", "injected"]
     assert [(r.outcome, r.exit_code) for r in of(ToolResult, events)] == [("failed", 2)]
     assert [e.reason for e in of(Interruption, events)] == ["error: AgentStuckInLoopError: stuck"]

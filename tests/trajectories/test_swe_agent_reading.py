@@ -80,7 +80,7 @@ def test_mini_swe_agent_second_format(told: Told) -> None:
     events = told("mini_swe_agent/second.traj.json")
     [start] = of(SessionStart, events)
     assert (start.session_id, start.agent_version, start.cwd) == ("parser__parser-12", "2.4.6", "/testbed")
-    assert [(e.text, e.origin) for e in of(UserMessage, events)][0] == ("The parser drops the last row.", "human")
+    assert next((e.text, e.origin) for e in of(UserMessage, events)) == ("The parser drops the last row.", "human")
     assert [e.origin for e in of(UserMessage, events)[1:]] == ["injected", "injected"]
     assert [(r.outcome, r.exit_code) for r in of(ToolResult, events)] == [
         ("failed", 1), ("ok", 0), ("timeout", None), ("ok", 0)
