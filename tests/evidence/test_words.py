@@ -186,6 +186,7 @@ def test_harness_summaries_keep_both_ends(log) -> None:
         ),
         ("To do:\n- Write the docs for it", "To do: Write the docs for it"),
         ("The greeting is answered.\n\nI'm standing by and ready to help with any task.", "The greeting is answered."),
+        ("There is no task yet. Once you share the details, I'll be happy to start.", "There is no task yet."),
         ("All done! What's next on the agenda?", ""),
         ("1. **`main()`**: the place where it begins", "`main()`: the place where it begins"),
         ("It takes `a**b` and **kwargs as they come.", "It takes `a**b` and **kwargs as they come."),

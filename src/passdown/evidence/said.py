@@ -30,6 +30,7 @@ _OFFER = (
     r"(?i)^\W*(?:if you(?:(?:'|’)d| would)? (?:want|like|prefer|rather|wish|need)|let me know|"
     r"(?:would|do) you (?:want|like)|want me to|shall i|should i|"
     r"is there anything|anything else|feel free|happy to|(?:i(?:'|’)m )?ready when you|what(?:(?:'|’)s| is) next\b|"
+    r"(?:once|as soon as) you (?:provide|share|tell|give|send|let|confirm|decide|describe|reply|answer)\b|"
     r"i(?:'|’)m (?:standing by|here (?:to|if|for|when)|ready to (?:help|assist)|happy|glad)\b|"
     r"which (?:would|one|do|option)|just (?:say|let|tell)|say the word|enjoy\b)"
 )
