@@ -39,7 +39,7 @@ DESCRIPTION = (
     "find out what was hard to find; when you run tests; and before you stop, hand over or end the session."
 )
 
-_MARK = lazy_pattern(r"<!-- passdown:skill ([0-9a-f]{16}(?: [0-9a-f]{16})*) -->\n?\Z")
+_MARK = lazy_pattern(r"<!-- passdown:skill ([0-9a-f]{16}(?: [0-9a-f]{16})*) -->\n?")
 
 
 def skill_files(layout: Layout) -> dict[str, bytes]:
@@ -56,11 +56,14 @@ def own_digests(main: bytes) -> list[str] | None:
     None when the file is not passdown's; an empty list when somebody edited it since.
     """
     text = main.decode("utf-8", "replace").replace("\r\n", "\n")
-    match = _MARK.search(text)
+    match = None
+    for match in _MARK.finditer(text):  # noqa: B007 the last one counts
+        pass
     if match is None:
         return None
     marks: list[str] = match[1].split()
-    return marks if marks[0] == digest(text[: match.start()].encode()) else []
+    untouched = match.end() == len(text) and marks[0] == digest(text[: match.start()].encode())
+    return marks if untouched else []
 
 
 def digest(data: bytes) -> str:
