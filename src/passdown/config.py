@@ -31,9 +31,9 @@ class Hooks(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, renam
 class Budget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
     """How full a session's context may get, `[tool.passdown.budget]`.
 
-    From the part `prepare` of the model's window on, a packet is prepared before a new phase; above `wrap_up` nothing new
-    is begun. `tokens` is the boundary where the window is not known. `windows` maps the beginning of a model's name to
-    its window; `advise` has the hooks tell a session once that it is above `wrap_up`.
+    From the part `prepare` of the model's window on, a packet is prepared before a new phase; above `wrap_up` nothing
+    new is begun. `tokens` is the boundary where the window is not known. `windows` maps the beginning of a model's name
+    to its window; `advise` has the hooks tell a session once that it is above `wrap_up`.
     """
 
     prepare: float = 0.5
@@ -109,7 +109,13 @@ def load_config(root: Path) -> Config:
         try:
             return msgspec.convert(data, Config)
         except msgspec.ValidationError as error:
-            raise UsageError(
-                f"has a wrong option: {error}", where=name, next_step="See `passdown init --help`."
-            ) from error
+            raise UsageError(f"has a wrong option: {error}", where=name, next_step=_next_step(str(error))) from error
     return Config()
+
+
+def _next_step(error: str) -> str:
+    """Return which options there are where an unknown one was given, so that a slip of the pen is seen."""
+    if "unknown field" not in error:
+        return "Mend the file."
+    where = next((table for table in (Hooks, Budget) if f"`$.{table.__name__.lower()}`" in error), Config)
+    return f"Known: {', '.join(where.__struct_encode_fields__)}."

@@ -52,7 +52,11 @@ class Store(Struct, frozen=True, kw_only=True):
 
 def shelf(root: Path, config: Config) -> Path:
     """Return the folder of the project's packets. Raises `UnsafeError` when it leads outside the repository."""
-    return join_inside(root, config.output)
+    try:
+        return join_inside(root, config.output)
+    except UnsafeError as error:
+        where = f"output = {config.output!r} in the configuration"
+        raise UnsafeError(error.what, where=where, next_step=error.next_step) from error
 
 
 def shelves(root: Path, common_dir: Path, config: Config) -> Shelves:
