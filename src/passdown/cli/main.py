@@ -176,7 +176,7 @@ def run(arguments: list[str] | None = None) -> None:
         where = f"{error.filename}: " if error.filename else ""
         click.echo(f"passdown: {where}{error.strerror or error}", err=True)
         if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            hint = "`passdown status`, `take`, `show` and `doctor` work there all the same."
+            hint = "`passdown status`, `check`, `take`, `show` and `doctor` work there all the same."
             click.echo(f"  This place cannot be written to. {hint}", err=True)
         sys.exit(1)
     sys.exit(result if isinstance(result, int) else 0)

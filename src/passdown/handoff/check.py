@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 from msgspec import Struct, structs
@@ -9,7 +10,7 @@ from msgspec import Struct, structs
 from passdown.clean.check import check_clean
 from passdown.clean.options import CleanOptions
 from passdown.clean.overrides import check_allowed
-from passdown.clean.report import encode_clean_state, write_clean_state
+from passdown.clean.report import encode_clean_state, shelf_path, write_clean_state
 from passdown.config import load_config
 from passdown.errors import NoEvidenceError
 from passdown.handoff.draft import begin, packet_redactor
@@ -98,11 +99,23 @@ def _checked(folder: Path, options: Options, clean: CleanOptions, running: Runni
         gathered = gather(folder, options)
         begun = begin(gathered, options, packet_redactor(gathered))
     state = check_clean(gathered.evidence, begun.packet, gathered.config, clean)
-    write_clean_state(Path(gathered.repository.common_dir), state)
+    unkept = _keep(Path(gathered.repository.common_dir), state)
     return Checked(
-        state=state, root=gathered.root, findings=gathered.findings, tested=tested, report=report, synced=synced,
-        mended=mended,
+        state=state, root=gathered.root, findings=(*gathered.findings, *unkept), tested=tested, report=report,
+        synced=synced, mended=mended,
     )  # fmt: skip
+
+
+def _keep(common_dir: Path, state: CleanState) -> tuple[Finding, ...]:
+    """Keep the result on the local shelf; where git's folder cannot be written to, it is told all the same."""
+    try:
+        write_clean_state(common_dir, state)
+    except OSError as error:
+        if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise
+        return (Finding(code="check.not_kept", severity="warn", detail=f"the result is not kept: {error.strerror}",
+                        where=str(shelf_path(common_dir))),)  # fmt: skip
+    return ()
 
 
 def _tested(folder: Path, running: Running) -> Tested | None:

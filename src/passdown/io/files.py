@@ -100,7 +100,10 @@ def join_inside(root: Path, relative: str) -> Path:
 def _stage(path: Path, data: bytes, mode: int) -> Path:
     from tempfile import mkstemp  # here: it loads a dozen modules, and most commands write nothing
 
-    descriptor, name = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        descriptor, name = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    except OSError as error:  # it names the file that was to be, not the one that was wanted
+        raise OSError(error.errno, error.strerror, str(path)) from error
     staged = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as stream:
