@@ -99,6 +99,9 @@ def test_a_dry_run_writes_and_starts_nothing(wrapped: Any, passdown: Any, stand_
     seen = passdown("launch", "codex", "--dry-run", folder=wrapped.root, PATH="/usr/bin:/bin")
     assert seen.returncode == 2
     assert b"NO    codex is installed: Codex is not installed" in seen.stdout
+    unknown = passdown("launch", "claude", "--dry-run", folder=wrapped.root, PATH="/usr/bin:/bin").stdout.decode()
+    assert "does not count). Install it: npm" in unknown  # two sentences
+    assert "\nruns  claude -- " in unknown  # what a person would type, not our name of it
     assert seen.stdout.count(TOLD.encode()) == 1
     assert not stand_ins.was_started()
     assert state(wrapped).keys() == before.keys()

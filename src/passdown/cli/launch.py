@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(context_settings={"ignore_unknown_options": False})
 @click.argument("agent", metavar="AGENT")
-@click.option("--topic", default="", metavar="T", help="Which topic's packet, where the branch has several.")
+@click.option("--topic", default="", metavar="TEXT", help="Which topic's packet, where the branch has several.")
 @click.option("--say", "said", default="", metavar="TEXT", help="Your own wish, put before the brief; without one the "
               "agent is asked for the next step that it proposes.")  # fmt: skip
 @click.option(
@@ -94,7 +94,7 @@ def _show(planned: Launch) -> None:
     click.echo(f"\nin    {planned.folder}")
     words = [word.partition("\n\n[passdown] Handoff")[0] for word in planned.words]
     within = " (and the brief)" if planned.road == "argument" else ""
-    click.echo(f"runs  {shlex.join([planned.program or planned.agent, *words])}{within}")
+    click.echo(f"runs  {shlex.join([planned.program or planned.command, *words])}{within}")
     if planned.stdin:
         click.echo(f"stdin {planned.stdin}")
     sets = " ".join(f"{name}={value}" for name, value in planned.variables.items())

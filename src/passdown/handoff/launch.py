@@ -73,11 +73,13 @@ class Check(Struct, frozen=True, kw_only=True):
 class Launch(Struct, frozen=True, kw_only=True):
     """What would be, or is about to be, started: the program with its words, in which folder, and with what.
 
-    `road` is how the brief gets to it, `files` are where it is put; the agent does not get the variables `dropped`.
-    `error` is why it is not started.
+    `command` is what a person types to start the agent, `program` the file that is, empty where there is none. `road`
+    is how the brief gets to it, `files` are where it is put; the agent does not get the variables `dropped`. `error` is
+    why it is not started.
     """
 
     agent: str
+    command: str = ""
     program: str = ""
     words: tuple[str, ...] = ()
     folder: str = ""
@@ -121,6 +123,10 @@ def launch(folder: Path, order: Order) -> Launch:
     return _Launch(folder, order).ready()
 
 
+def _as_one_line(error: PassdownError) -> str:
+    return str(error).replace("\n  ", ". ")
+
+
 def go(ready: Launch) -> NoReturn:
     """Become the agent, in its folder and this terminal. Raises `UsageError` when the system cannot start it."""
     dropped = set(ready.dropped)
@@ -158,7 +164,7 @@ class _Launch:
         ]
         errors = [error for _, error, _ in checks if error is not None]
         shown = tuple(
-            Check(name=name, ok=error is None, detail=one_line(str(error) if error else detail, 400))
+            Check(name=name, ok=error is None, detail=one_line(_as_one_line(error) if error else detail, 400))
             for name, error, detail in checks
         )
         return structs.replace(self._made(taken), checks=shown, error=errors[0] if errors else None)
@@ -239,7 +245,9 @@ class _Launch:
 
     def _made(self, taken: Taken | None) -> Launch:
         brief = taken.brief if taken is not None else None
-        ready = Launch(agent=self.row.id, folder=str(self.root), program=str(self.program or ""))
+        ready = Launch(
+            agent=self.row.id, command=self.row.program, folder=str(self.root), program=str(self.program or "")
+        )  # fmt: skip
         if taken is None or brief is None or brief.next_step is None:
             return structs.replace(ready, findings=taken.findings if taken is not None else ())
         text = neutralise(render_brief(structs.replace(brief, resume=None), "agent"))
