@@ -29,7 +29,12 @@ def check_allowed(codes: Mapping[str, str], environ: Mapping[str, str], *, termi
         if not _CODE.fullmatch(code):
             raise UsageError(f"{code[:60]!r} is no finding's code", next_step="Name one, such as tree.untracked.")
         if len(reason.strip()) < _LEAST:
-            raise UsageError(f"{code} is allowed without a reason", next_step="Say why with --reason.")
+            what = (
+                f"the reason why {code} is allowed says nothing"
+                if reason.strip()
+                else f"{code} is allowed without a reason"
+            )
+            raise UsageError(what, next_step="Say why with --reason, in a few words.")
     marker = next((name for name in AGENT_MARKERS if environ.get(name)), "")
     if codes and marker and not terminal:
         raise UnsafeError(

@@ -72,7 +72,7 @@ def _operation(name: str, unmerged: Sequence[str]) -> Finding:
     return Finding(
         code="tree.operation_in_progress", severity="warn" if name == "bisect" else "block",
         detail=f"a {name} is in progress{open_paths}{go_on}", where=unmerged[0] if unmerged else "",
-        fix=MENDING.get(name, "git status"),
+        fix=MENDING.get(name, "git status"), mend_kind="choice",
     )  # fmt: skip
 
 
@@ -165,7 +165,8 @@ def _unmerged(situation: Situation, paths: Sequence[str]) -> Iterator[Finding]:
 def _no_commit(situation: Situation) -> Iterator[Finding]:
     paths = [change.path for change in situation.dirt if is_code(change.path)]
     if paths:
-        detail = f"there is no commit yet, and there are {len(paths)} source files: {listed(paths)}"
+        count = "is 1 source file" if len(paths) == 1 else f"are {len(paths)} source files"
+        detail = f"there is no commit yet, and there {count}: {listed(paths)}"
         yield Finding(
             code="tree.no_commit", severity="block", detail=detail, where=paths[0],
             fix="git add -A && git commit -q -m 'Begin'",
