@@ -212,7 +212,7 @@ def test_installed_twice_and_removed_nothing_is_left(project: Any, passdown: Cal
     done = passdown("skill", "install", "--all", folder=project.root)
     assert done.returncode == 0, done.stderr.decode()
     after = tree(project.root)
-    folders = sorted({row.skills for row in TABLE})
+    folders = sorted({row.skills for row in TABLE if row.skills})
     assert [path for path in after if path.endswith(MAIN)] == [f"{folder}/{NAME}/{MAIN}" for folder in folders]
     again = passdown("skill", "install", "--all", folder=project.root)
     assert (again.stdout, tree(project.root)) == (b"", after)
@@ -227,7 +227,7 @@ def test_what_it_commits_is_clean_and_removed_in_another_clone(
 ) -> None:
     before = tree(repository.root)
     hint = passdown("skill", "install", "claude", folder=repository.root).stderr.decode()
-    assert "git add -- .claude/skills/passdown && git commit -- .claude/skills/passdown" in hint
+    assert "git add -- .claude/skills/passdown && git commit -q -m 'Add the skill of passdown' -- .claude/skills/passdown" in hint
     repository.commit("Teach agents")
     clone = tmp_path / "clone"
     repository.git("clone", "-q", str(repository.root), str(clone))
@@ -257,6 +257,10 @@ def test_a_persons_own_skill_and_an_edited_one_are_left(repository: Any, passdow
     assert {place["path"]: place["state"] for place in states} == {
         ".claude/skills/passdown": "foreign", ".agents/skills/passdown": "edited", ".qwen/skills/passdown": "missing",
     }  # fmt: skip
+    edited.write_text(text + "One more word.\n")  # behind our last line
+    for verb in ("install", "uninstall"):
+        done = passdown("skill", verb, "codex", folder=repository.root)
+        assert (done.returncode, b"SKILL.md: was edited" in done.stderr) == (7, True)
     edited.write_bytes(text.replace("\n", "\r\n").encode())  # another system's line ends are no edit
     assert passdown("skill", "uninstall", "codex", folder=repository.root).returncode == 0
     assert not (repository.root / ".agents").exists()

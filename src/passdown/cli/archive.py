@@ -31,6 +31,6 @@ def archive(folder: str, packets: tuple[str, ...], all_superseded: bool, undo: b
         return
     for line in done.lines():
         click.echo(line)
-    say_commit(done.changed, "Take packets back" if undo else "Put packets aside")
+    say_commit(folder, done.changed, "Take packets back" if undo else "Put packets aside")
     if not done.packets and not done.already:
         click.echo("nothing to archive: no packet is superseded", err=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from passdown.cli.output import at_terminal, print_findings, print_json, terminal_width
+from passdown.cli.output import at_terminal, print_findings, print_json, say_where, terminal_width
 from passdown.model.clean import CleanState
 from passdown.model.finding import SEVERITY_ORDER, Finding
 from passdown.redact.neutralise import one_line
@@ -103,8 +102,8 @@ def check(
     else:
         for line in table(done.state, terminal_width("stdout")):
             click.echo(line)
-        if done.root is not None and done.root != Path(folder).resolve() and not done.state.clean:
-            click.echo(f"Run the commands in {shlex.quote(str(done.root))}.", err=True)
+        if done.root is not None and not done.state.clean:
+            say_where(folder, done.root)
     return 0 if done.state.clean else BLOCKED
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from passdown.cli.output import at_terminal, print_json
+from passdown.cli.output import at_terminal, print_json, say_where
 from passdown.redact.neutralise import neutralise
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def doctor(folder: str, portable: bool, keep: Path | None, as_json: bool) -> int
             click.echo(line)
         if keep is not None:
             click.echo(f"The clones are in {shlex.quote(str(keep.resolve()))}.", err=True)
-        if found.lost and Path(found.root) != Path(folder).resolve():
-            click.echo(f"Run the commands in {shlex.quote(found.root)}.", err=True)
+        if found.lost:
+            say_where(folder, Path(found.root))
     return found.exit_code
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
+
+from passdown.cli.output import say_where
 
 
 @click.command()
@@ -31,7 +34,9 @@ def init(folder: str, agents_md: bool, skill: bool, dry_run: bool) -> int:
             click.echo(change.data.decode())
     if planned and not dry_run:
         names = " ".join(change.path for change in planned)
-        click.echo(f"commit it, so that every clone has it: git add -- {names} && git commit -- {names}", err=True)
+        command = f"git add -- {names} && git commit -q -m {shlex.quote('Set up passdown')} -- {names}"
+        click.echo(f"commit it, so that every clone has it: {command}", err=True)
+        say_where(folder)
     return _write_skill(folder, dry_run=dry_run) if skill else 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,6 +12,8 @@ import click
 from passdown.redact.neutralise import one_line
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from passdown.model.finding import Finding
 
 T = TypeVar("T")
@@ -74,12 +77,24 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     Console(width=before + widths[-1]).print(table)
 
 
-def say_commit(changed: Sequence[str], what: str) -> None:
+def say_commit(folder: str, changed: Sequence[str], what: str) -> None:
     """Say on standard error how changed packet files reach the other clones; nothing when none lies in the project."""
     from passdown.handoff.commit import commit_command
 
     if command := commit_command(changed, what):
         click.echo(f"commit it, so that every clone sees it: {command}", err=True)
+        say_where(folder)
+
+
+def say_where(folder: str, root: Path | None = None) -> None:
+    """Say on standard error in which folder the commands just printed are to be run, where that is not this one."""
+    from pathlib import Path
+
+    from passdown.handoff.place import find_root
+
+    top = root or find_root(Path(folder))
+    if top.resolve() != Path.cwd():
+        click.echo(f"Run the commands in {shlex.quote(str(top))}.", err=True)
 
 
 def terminal_width(stream: str) -> int:

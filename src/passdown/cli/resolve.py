@@ -46,7 +46,7 @@ def resolve(folder: str, keep: str, topic: str, as_json: bool) -> int:
         for path in done.changed:
             click.echo(path)
         click.echo(f"packet {done.packet_id[:12]} goes on: it says what {done.kept[:12]} says", err=True)
-        say_commit(done.changed, "Settle which packet goes on")
+        say_commit(folder, done.changed, "Settle which packet goes on")
     else:
         for sides in done.conflicts:
             for side in sides:

@@ -31,4 +31,4 @@ def restore(folder: str, packet: str, as_json: bool) -> None:
     for path in done.changed:
         click.echo(path)
     click.echo(done.headline(), err=True)
-    say_commit(done.changed, "Make an old packet the active one")
+    say_commit(folder, done.changed, "Make an old packet the active one")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from passdown.cli.output import print_json, print_table
+from passdown.cli.output import print_json, print_table, say_where
 from passdown.redact.neutralise import neutralise
 
 if TYPE_CHECKING:
@@ -150,7 +151,9 @@ def _lines(plan: Plan, verb: str, root: Path, *, dry_run: bool) -> Iterator[str]
             yield f"{verb} {_shown(one.path, root)} ({one.agent})"
     if changed and not dry_run and verb == "installed":
         folders = " ".join(dict.fromkeys(_folder(one.target, root.resolve()) for one in changed))
-        click.echo(f"commit it, so that every clone has it: git add -- {folders} && git commit -- {folders}", err=True)
+        command = f"git add -- {folders} && git commit -q -m {shlex.quote('Add the skill of passdown')} -- {folders}"
+        click.echo(f"commit it, so that every clone has it: {command}", err=True)
+        say_where(str(root), root)
 
 
 def _folder(target: Path, root: Path) -> str:
