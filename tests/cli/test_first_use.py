@@ -100,7 +100,7 @@ def test_wrap_says_how_the_packet_travels(worked: Any, passdown: Any) -> None:
     worked.git("config", "user.email", "dev@example.com")
     done = passdown("wrap", "--interim", "--next", "Write tests/test_ship.py", "--commit", folder=worked.root)
     head = worked.git("rev-parse", "HEAD")
-    assert f"committed as {head[:12]}; `git push`" in done.stderr.decode()
+    assert f"committed as {head[:12]}; push the branch" in done.stderr.decode()
     again = passdown("wrap", "--interim", "--next", "Write tests/test_ship.py", folder=worked.root).stderr.decode()
     assert "commit" not in again
     worked.git("switch", "-q", "-c", "side")

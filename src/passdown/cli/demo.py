@@ -27,6 +27,8 @@ def demo(target: str) -> None:
     place = Path(target or tempfile.mkdtemp(prefix="passdown-demo-"))
     if (place / "exporter").exists():
         raise UsageError("the demo is there already", where=str(place), next_step="Name another folder.")
+    if place.is_dir() and any(place.iterdir()):
+        raise UsageError("is not empty", where=str(place), next_step="Name a new folder, or an empty one.")
     root, home = build_demo(place)
     wrapped = publish(draft(root, Options(homes={"claude_code": home}, interim=True)))
     click.echo(wrapped.markdown, nl=False)

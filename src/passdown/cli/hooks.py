@@ -115,7 +115,7 @@ def status(folder: str, agents: tuple[str, ...], as_json: bool) -> None:
 
 
 @hooks.command()
-@click.option("-n", "count", default=20, show_default=True, type=click.IntRange(1), help="How many lines.")
+@click.option("-n", "--limit", "count", default=20, show_default=True, type=click.IntRange(1), help="How many lines.")
 @_AGENTS
 @_JSON
 def log(count: int, agents: tuple[str, ...], as_json: bool) -> None:
@@ -128,6 +128,8 @@ def log(count: int, agents: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         print_json({"schema_version": 1, "lines": lines})
         return
+    if not lines:
+        click.echo(f"no hook has run yet{' for these agents' if agents else ''}", err=True)
     header = ("time", "agent", "event", "ms", "outcome")
     print_table(header, [(one.at, one.agent, one.event, str(one.milliseconds), one.outcome) for one in lines])
 
@@ -149,6 +151,8 @@ def _carry_out(plan: Plan, verb: str, *, dry_run: bool, as_json: bool) -> int:
     else:
         for line in _told(plan, verb, dry_run=dry_run):
             click.echo(neutralise(line))
+        if verb == "uninstalled" and not plan.refused and not any(change.changes for change in plan.changes):
+            click.echo("nothing to do: passdown's hooks are not there", err=True)
     for agent, error in plan.refused:
         click.echo(f"passdown: {agent}: {neutralise(str(error))}", err=True)
     return plan.refused[0][1].exit_code if plan.refused else 0

@@ -29,6 +29,8 @@ def pr(folder: str, packet: str, only_title: bool, as_json: bool, output: str) -
     from passdown.io.files import write_files
     from passdown.packet.pull_request import pull_request_title, render_pull_request
 
+    if only_title and (as_json or output != "-"):
+        raise click.UsageError("--title prints the title alone; --json has title and body, -o writes the body")
     found = find_packet(Path(folder), packet)
     title = pull_request_title(found.packet)
     if only_title:

@@ -13,7 +13,7 @@ from passdown.cli.output import print_json
 @click.command()
 @click.argument("packet", default="", metavar="[ID|FILE]", shell_complete=offers.packet_or_file)
 @click.option("--json", "as_json", is_flag=True, help="Print handoff.json instead of the Markdown.")
-@click.option("--check", is_flag=True, help="Is the Markdown is what the JSON renders to? Exit code 6 if not.")
+@click.option("--check", is_flag=True, help="Is the Markdown what the JSON renders to? Exit code 6 if not.")
 @click.option("--render", is_flag=True, help="Write the Markdown anew from the JSON, where it is missing or differs.")
 @click.option("--clue", default="", metavar="ID", help="Print one clue and its anchors only.")
 @click.pass_obj

@@ -98,9 +98,9 @@ def _packet(packet: PacketState) -> Iterator[str]:
     since = packet.commits_since
     commits = "" if since is None else f", {since} commit{'' if since == 1 else 's'} since"
     where = " (on this machine alone)" if packet.shelf == "local" else ""
+    old = "of unknown age" if packet.age_ms is None else f"{_age(packet.age_ms)} old"
     yield (
-        f"packet    {packet.packet_id[:12]}  {packet.kind}, {packet.outcome}, {_age(packet.age_ms)} old{commits}: "
-        f"{_FIT[packet.fit]}{where}"
+        f"packet    {packet.packet_id[:12]}  {packet.kind}, {packet.outcome}, {old}{commits}: {_FIT[packet.fit]}{where}"
     )
     yield f"          next step: {packet.next_action}"
     if packet.to_settle:

@@ -42,9 +42,11 @@ class Archived(Struct, frozen=True, kw_only=True):
 
     def lines(self) -> list[str]:
         """Return one line a packet for a person."""
-        word = "no longer archived" if self.undone else "archived"
-        said = [f"{one_line(packet.packet_id[:12], 12)}  {word}" for packet in self.packets]
-        return said + [f"{one_line(packet.packet_id[:12], 12)}  was {word} already" for packet in self.already]
+        done, before = (
+            ("no longer archived", "is not archived") if self.undone else ("archived", "was archived already")
+        )
+        said = [f"{one_line(packet.packet_id[:12], 12)}  {done}" for packet in self.packets]
+        return said + [f"{one_line(packet.packet_id[:12], 12)}  {before}" for packet in self.already]
 
 
 def archive(folder: Path, names: Sequence[str] = (), *, all_superseded: bool = False, undo: bool = False) -> Archived:
@@ -55,6 +57,11 @@ def archive(folder: Path, names: Sequence[str] = (), *, all_superseded: bool = F
     """
     if bool(names) == all_superseded:
         raise UsageError("name packets, or say --all-superseded", next_step="`passdown log` lists the packets.")
+    if undo and "active" in names:
+        raise UsageError(
+            "what is archived is not active: name it by its id",
+            next_step="`passdown log` lists the packets, the archived ones too.",
+        )
     place = place_of(folder)
     with writing(place) as store:
         require_packets(store, place)

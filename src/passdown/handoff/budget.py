@@ -170,8 +170,12 @@ def _session(folder: Path, asked: Asked, environ: Mapping[str, str]) -> SessionR
             continue
     if refs:
         return refs[0]
-    what = "no session worked in this repository yet" if locate(folder) is not None else "is not in a git repository"
-    raise NoEvidenceError(what, where=str(folder.resolve()), next_step=_NEXT)
+    if locate(folder) is None:
+        raise NoEvidenceError(
+            "is not in a git repository", where=str(folder.resolve()),
+            next_step="Name a session with --session, or a repository with -C.",
+        )  # fmt: skip
+    raise NoEvidenceError("no session worked in this repository yet", where=str(folder.resolve()), next_step=_NEXT)
 
 
 def _newest(folder: Path) -> list[SessionRef]:

@@ -97,16 +97,18 @@ class Overview:
         tree = self._tree()
         packet = self._packet(newest, glance, tree) if newest is not None and glance is not None else None
         waiting = () if active else branches_with_packets(self.layout.root, self.config.output, self.now)
+        elsewhere = _elsewhere(packets, active)
+        wanted = waiting or (() if branch else elsewhere)  # a detached HEAD has no work of its own
         return Status(
             repository=one_line(self.layout.root.name, 80),
             tree=tree,
             packet=packet,
             heads=tuple(stored.packet_id for stored in active) if len(active) > 1 else (),
-            other_branches=tuple(dict.fromkeys((*_elsewhere(packets, active), *waiting))),
+            other_branches=tuple(dict.fromkeys((*elsewhere, *waiting))),
             newer_sessions=tuple(sessions),
             more_sessions=more,
             last_takeover=taken,
-            next=_several(active) or choose(tree, packet, sessions, taken, more=more, waiting=waiting),
+            next=_several(active) or choose(tree, packet, sessions, taken, more=more, waiting=wanted),
             findings=(*store.findings, *_unreadable(newest, glance)),
         )
 

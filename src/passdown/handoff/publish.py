@@ -39,7 +39,7 @@ class Wrapped(Struct, frozen=True, kw_only=True):
     def hint(self) -> str:
         """Return what to do so that the packet reaches another clone; empty where there is nothing to say."""
         if self.commit:
-            return f"committed as {self.commit[:12]}; `git push` takes it to the others"
+            return f"committed as {self.commit[:12]}; push the branch, and the others have it"
         if self.shelf == "local":
             return "it stays on this device; `passdown wrap` puts it into the project"
         return "it is not committed yet; `passdown wrap --commit` commits it and nothing else" * self.uncommitted

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from passdown.config import load_config
-from passdown.errors import StaleError, UsageError
+from passdown.errors import FormatError, StaleError, UsageError
 from passdown.handoff.named import find_stored, only_head
 from passdown.handoff.place import branch_on_shelf, find_root
 from passdown.handoff.shelves import common_dir_of, store_of
@@ -40,7 +40,10 @@ def find_packet(folder: Path, name: str = "") -> FoundPacket:
     """
     if name and Path(name).is_file():
         path = Path(name)
-        packet = decode_packet(read_bounded(path, PACKET_LIMIT))
+        try:
+            packet = decode_packet(read_bounded(path, PACKET_LIMIT))
+        except FormatError as error:
+            raise FormatError(error.what, where=error.where or name, next_step="Name a handoff.json.") from error
         root = locate(folder)
         language = load_config(root).heading_language if root is not None else "en"
         return FoundPacket(packet=packet, path=path, language=language)
