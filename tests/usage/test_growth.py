@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passdown.cli.usage import chart
+from passdown.cli.usage import sparkline
 from passdown.model.session import Compaction, ToolCall, ToolResult, Usage, UserMessage
 from passdown.usage.calls import Account, read_account
 from passdown.usage.growth import PACKET, break_even, growth_of, thinned
@@ -50,11 +50,11 @@ def test_a_thinned_series_keeps_its_peaks() -> None:
 
 @pytest.mark.parametrize("width", [1, 7, 80, 300])
 def test_the_chart_fits_and_rises_with_the_context(width: int) -> None:
-    drawn = chart([0, 100, 200, 300, 400, 500, 600, 700, 800] * 20, width)
+    drawn = sparkline([0, 100, 200, 300, 400, 500, 600, 700, 800] * 20, width)
     assert 1 <= len(drawn) <= width
     assert "█" in drawn and set(drawn) <= set("▁▂▃▄▅▆▇█")
-    assert chart([5, 10], 10) == "▅█"
-    assert chart([], 10) == ""
+    assert sparkline([5, 10], 10) == "▅█"
+    assert sparkline([], 10) == ""
 
 
 def test_slow_growth_and_compactions_are_no_jumps() -> None:

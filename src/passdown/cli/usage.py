@@ -32,6 +32,10 @@ _WAYS = ["agent", "model", "day", "subagent", "tool", "session"]
 @click.option("--by", type=click.Choice(_WAYS), help="A row for each agent, model, day, …")
 @click.option("--cost", is_flag=True, help="What it cost at list price, by the day of each call (needs the extra "
               "`usage`); subscriptions pay otherwise.")  # fmt: skip
+@click.option("--chart", is_flag=True, help="Draw it, too: tokens by day, the cache's part, and one session's context "
+              "over its calls.")  # fmt: skip
+@click.option("--svg", default="", metavar="FILE", type=click.Path(dir_okay=False), help="Write these charts to an SVG "
+              "file.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the rows of --by (of each session without it) as CSV.")
 @click.pass_obj
@@ -45,6 +49,8 @@ def usage(
     until: str,
     by: Any,
     cost: bool,
+    chart: bool,
+    svg: str,
     as_json: bool,
     as_csv: bool,
 ) -> None:
@@ -73,6 +79,11 @@ def usage(
         found = read_usage(Path(folder), asked, lambda refs: follow(refs, "reading sessions"), progress=progress)
     for note in found.notes:
         click.echo(f"note   {one_line(note, 200)}", err=True)
+    if svg:
+        from passdown.handoff.usage_chart import write_svg
+
+        write_svg(found, Path(svg))
+        click.echo(f"wrote {svg}", err=True)
     told = report(found)
     if as_json:
         print_json(told)
@@ -84,6 +95,11 @@ def usage(
         print_table((by, *HEADER), [_row(row) for row in told.get("rows", [])])
     else:
         for line in _lines(told):
+            click.echo(line)
+    if chart and not as_csv:
+        from passdown.handoff.usage_chart import chart_lines
+
+        for line in ("", *chart_lines(found, terminal_width("stdout") or 80)):
             click.echo(line)
 
 
@@ -116,7 +132,7 @@ def tokens(count: int | None) -> str:
     return f"{count / 1000:.1f}k" if count >= 10**4 else str(count)
 
 
-def chart(series: Sequence[int], width: int) -> str:
+def sparkline(series: Sequence[int], width: int) -> str:
     """Draw a series in one line of at most so many characters, from nothing to its largest."""
     from passdown.usage.growth import thinned
 
@@ -215,7 +231,7 @@ def _growth(told: dict[str, Any]) -> Iterator[str]:
             f"context {tokens(growth['first'])} at first, {tokens(growth['largest'])} at its largest, "
             f"{tokens(growth['last'])} at last"
         )
-        yield f"  {chart(growth['series'], min(80, terminal_width('stdout') or 80) - 2)}"
+        yield f"  {sparkline(growth['series'], min(80, terminal_width('stdout') or 80) - 2)}"
     for jump in growth["jumps"]:
         step = jump["step"]
         after = f"after {step['tool']}: {step['words']}" if step else "with no tool call before it"

@@ -49,6 +49,7 @@ class Usage(Struct, frozen=True, kw_only=True):
     unmeasured: int = 0
     compactions: int = 0
     rows: dict[str, Totals] = {}
+    days: dict[str, Totals] = {}
     nested: NestedCost = NestedCost()
     cost: Cost | None = None
     one: OneSession | None = None
@@ -169,6 +170,7 @@ class Reading:
             subagents=self.ledger.totals(lambda mine: bool(mine.subagent)), tool_calls=self.tool_calls,
             copied=self.copied, unmeasured=self.ledger.totals(lambda mine: not mine.measured).calls,
             compactions=self.compactions, rows=self.ledger.grouped(by) if by is not None else {},
+            days=self.ledger.grouped("day"),
             cost=cost_of(self.priced) if self.settings.cost else None, one=self.first, findings=tuple(self.findings),
         )  # fmt: skip
 
