@@ -9,12 +9,12 @@ import re
 import sys
 from pathlib import Path
 
-HEADING = re.compile(r"^# aider chat started at (\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)$", re.M)
-TYPED = re.compile(r"(?:^#### ?.*  \n)+", re.M)
+HEADING = re.compile(r"^# aider chat started at (\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)$", re.MULTILINE)
+TYPED = re.compile(r"(?:^#### ?.*  \n)+", re.MULTILINE)
 TOKENS = re.compile(
     r"^> Tokens: ([\d.,]+[kM]?) sent(?:, ([\d.,]+[kM]?) cache write)?(?:, ([\d.,]+[kM]?) (?:cache hit|cached))?"
     r", ([\d.,]+[kM]?) received",
-    re.M,
+    re.MULTILINE,
 )
 PUT_IN = ("# Fix any errors below", "I ran this command")
 FENCES = ("```", "<source>", "</source>")
@@ -41,7 +41,7 @@ def requests(run):
     human, echo = 0, ""
     for match in TYPED.finditer(run):
         text = "\n".join(line[4:].strip() for line in match.group().splitlines()).strip()
-        command = re.match(r"/([a-z-]+)\s*(.*)\Z", text, re.S)
+        command = re.match(r"/([a-z-]+)\s*(.*)\Z", text, re.DOTALL)
         if command or text.startswith(("!", *PUT_IN)):
             echo = command.group(2).strip() if command and command.group(1) in REQUESTS else ""
             continue
@@ -75,12 +75,12 @@ def edits(run):
 def count_run(run):
     calls, failures = edits(run)
     spent = [[number(text) for text in match.groups()] for match in TOKENS.finditer(run)]
-    models = re.findall(r"^> (?:Main model|Models?): (\S+) with ", run, re.M)
+    models = re.findall(r"^> (?:Main model|Models?): (\S+) with ", run, re.MULTILINE)
     if "--test-cmd" in run and "> Attempt to fix test errors?" in run:
         failed_tests = run.count("> Attempt to fix test errors?")
         calls, failures = calls + failed_tests, failures + failed_tests
     if "> Run shell command" in run:
-        calls += len(re.findall(r"^> Running \S", run.split("> Run shell command", 1)[1], re.M))
+        calls += len(re.findall(r"^> Running \S", run.split("> Run shell command", 1)[1], re.MULTILINE))
     return {
         "human_messages": requests(run),
         "tool_calls": calls,

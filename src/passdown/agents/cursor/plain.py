@@ -67,7 +67,7 @@ class Plain:
             if mark is not None:
                 self._part(kind, name, body)
                 kind, name, body = mark[1], mark[2].strip(), []
-            elif kind in ("Tool call", "Tool result") and line.strip() and line[0] not in " \t":
+            elif kind and line.strip() and line[0] not in " \t":
                 self._part(kind, name, body)
                 kind, name, body = "", "", [line]
             else:

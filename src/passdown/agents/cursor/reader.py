@@ -34,12 +34,13 @@ _IMAGE = ("image", "image_url", "file")
 class Reader:
     """Turns rows and messages into events, in their order, and counts what holds nothing a session needs."""
 
-    def __init__(self, model: str = "") -> None:
+    def __init__(self, model: str = "", *, subagent: bool = False) -> None:
         self.ignored: Counter[str] = Counter()
         self.events: list[AnyEvent] = []
         self.base: dict[str, Any] = {}
         self.key = ""
         self._model = model
+        self._typist: Origin = "subagent" if subagent else "human"
         self._calls: dict[str, tuple[str, dict[str, Any]]] = {}
         self._plan: tuple[PlanItem, ...] = ()
         self._ids: dict[str, int] = {}
@@ -103,7 +104,7 @@ class Reader:
         if match is not None:
             self._put((match[2] or "").strip() or text, "command", images)
         else:
-            self._put(text, "human", images)
+            self._put(text, self._typist, images)
 
     def _put(self, text: str, origin: Origin, images: int = 0) -> None:
         self.events.append(UserMessage(text=text, origin=origin, images=images, **self.base))

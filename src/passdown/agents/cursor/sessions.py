@@ -124,11 +124,11 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
         session_id=_id_of(path, None) or ref.session_id, agent="cursor", cwd=ref.cwd or _folder_of(path),
         parent_id=parent, parent_kind="subagent" if parent else "",
     )  # fmt: skip
-    yield from _read_plain(path, max_line) if is_plain(head) else _read_rows(path, max_line)
+    yield from _read_plain(path, max_line) if is_plain(head) else _read_rows(path, max_line, subagent=bool(parent))
 
 
-def _read_rows(path: Path, max_line: int) -> Iterator[AnyEvent]:
-    reader = Reader()
+def _read_rows(path: Path, max_line: int, *, subagent: bool) -> Iterator[AnyEvent]:
+    reader = Reader(subagent=subagent)
     log: Log[Record] = Log(path, decode, max_line=max_line)
     for line, item in log:
         if isinstance(item, Unknown):

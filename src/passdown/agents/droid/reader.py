@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from passdown.agents.droid.records import IGNORED, Record, Settings
+from passdown.agents.droid.records import IGNORED, Message, Record, Settings
 from passdown.agents.droid.tools import ACTIONS, ending, paths_of, todos
 from passdown.agents.log import count, milliseconds, not_understood, safe_id
 from passdown.io.jsonl import Line
@@ -46,7 +46,7 @@ class Reader:
         self.ignored: Counter[str] = Counter()
         self._events: list[AnyEvent] = []
         self._base: dict[str, Any] = {}
-        self._key = ""
+        self._key = self._response = ""
         self._model = settings.model or ""
         self._answering = ""
         self._cwd = cwd
@@ -59,6 +59,7 @@ class Reader:
         self._events = []
         self._base = {"at": milliseconds(record.timestamp), "offset": line.offset, "line": line.number}
         self._key = f"line-{line.number}"
+        self._response = safe_id(record.id) or self._key
         method = _METHODS.get(record.type)
         if method is not None:
             method(self, record)
@@ -99,30 +100,31 @@ class Reader:
 
     def _message(self, record: Record) -> None:
         message = record.message
-        role = message.role if message is not None else record.role
-        content = message.content if message is not None else record.text
-        if message is not None:
+        if isinstance(message, Message):
+            role, content = message.role, message.content
             self._choose(message.model)
+        else:
+            role, content = record.role, record.text if record.text is not None else message
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         for block in blocks[:10_000] if isinstance(blocks, list) else ():
             if isinstance(block, dict):
-                self._block(role or "", block, record)
+                self._block(role or "", block)
 
-    def _block(self, role: str, block: dict[str, Any], record: Record) -> None:
+    def _block(self, role: str, block: dict[str, Any]) -> None:
         kind, text = block.get("type"), block.get("text")
         if kind == "tool_use":
             self._call(block.get("id"), block.get("name"), block.get("input"))
         elif kind == "tool_result":
             self._result(block.get("tool_use_id"), block.get("content"), error=block.get("is_error") is True)
         elif kind == "thinking" and isinstance(thought := block.get("thinking"), str):
-            self._say(thought, record, reasoning=True)
+            self._say(thought, reasoning=True)
         elif kind == "image":
             self._events.append(UserMessage(text="", origin="human", images=1, **self._base))
         elif kind == "text" and isinstance(text, str) and text.strip():
             if role == "user":
                 self._user(text)
             elif role == "assistant":
-                self._say(text, record)
+                self._say(text)
 
     def _user(self, text: str) -> None:
         start = 0
@@ -143,7 +145,7 @@ class Reader:
     def _put(self, text: str, origin: Origin) -> None:
         self._events.append(UserMessage(text=text, origin=origin, **self._base))
 
-    def _say(self, text: str, record: Record, *, reasoning: bool = False) -> None:
+    def _say(self, text: str, *, reasoning: bool = False) -> None:
         if self._model and self._model != self._answering:
             if self._answering:
                 self._events.append(ModelChange(model=self._model, previous=self._answering, **self._base))
@@ -151,13 +153,14 @@ class Reader:
         if not reasoning:
             self._said = text
         if text:
-            response = safe_id(record.id) or self._key
             self._events.append(
-                AssistantMessage(text=text, model=self._model, response_id=response, reasoning=reasoning, **self._base)
-            )
+                AssistantMessage(
+                    text=text, model=self._model, response_id=self._response, reasoning=reasoning, **self._base
+                )
+            )  # fmt: skip
 
     def _thought(self, record: Record) -> None:
-        self._say(record.text or "", record, reasoning=True)
+        self._say(record.text or "", reasoning=True)
 
     def _called(self, record: Record) -> None:
         self._call(record.tool_call_id or record.tool_id or record.id, record.tool_name, record.parameters)
@@ -177,7 +180,7 @@ class Reader:
             ToolCall(
                 call_id=call_id, tool=tool, action=action, command=command if isinstance(command, str) else "",
                 cwd=folder if isinstance(folder, str) else "", paths=paths,
-                arguments=arguments, response_id=self._key, **self._base,
+                arguments=arguments, response_id=self._response, **self._base,
             )
         )  # fmt: skip
         if tool == "Task":
@@ -222,13 +225,14 @@ class Reader:
     def _completed(self, record: Record) -> None:
         text = record.final_text or ""
         if text.strip() and text.strip() != self._said.strip():
-            self._say(text, record)
+            self._say(text)
         else:
             self.ignored["completion"] += 1
 
     def _failed(self, record: Record) -> None:
         error = record.error.get("message") if isinstance(record.error, dict) else record.error
-        said = error if isinstance(error, str) else record.text or ""
+        said = error or record.message or record.text
+        said = said if isinstance(said, str) else ""
         self._events.append(Interruption(reason=f"error: {said}"[:1000], **self._base))
 
     def _ended(self, record: Record) -> None:

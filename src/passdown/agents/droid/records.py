@@ -38,7 +38,7 @@ class Record(Struct, gc=False):
     version: Any = None
     calling_session_id: str | None = msgspec.field(default=None, name="callingSessionId")
     # message
-    message: Message | None = None
+    message: Message | str | None = None
     role: str | None = None
     text: str | None = None
     # todo_state, compaction_state
@@ -91,7 +91,7 @@ def decode(line: bytes) -> Record:
 
 def is_stream(record: Record) -> bool:
     """Say whether a record can only be one of stream-json."""
-    if record.session_id is None or record.type not in STREAM or record.message is not None:
+    if record.session_id is None or record.type not in STREAM or isinstance(record.message, Message):
         return False
     return bool(
         (record.type == "message" and record.role and record.text is not None)
