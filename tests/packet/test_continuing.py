@@ -30,14 +30,29 @@ def test_brief(command: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["ls -la src | head -3", "cd a && git log --oneline", "sed -n 1,9p x", "which node"]
+    "command",
+    [
+        "ls -la src | head -3",
+        "cd a && git log --oneline",
+        "sed -n 1,9p x",
+        "which node",
+        "Get-ChildItem -Recurse | Where-Object Name -like x | Select-Object FullName",
+    ],
 )
 def test_looking_around(command: str) -> None:
     assert looks_around(command)
 
 
 @pytest.mark.parametrize(
-    "command", ["npm test", "git push", "cat x && rm x", "sed -i s/a/b/ x", "curl -f localhost:80"]
+    "command",
+    [
+        "npm test",
+        "git push",
+        "cat x && rm x",
+        "sed -i s/a/b/ x",
+        "curl -f localhost:80",
+        "Get-ChildItem x | Remove-Item",
+    ],
 )
 def test_more_than_looking_around(command: str) -> None:
     assert not looks_around(command)

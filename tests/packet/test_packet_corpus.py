@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from passdown.errors import FormatError
+from passdown.errors import FormatError, UsageError
 from passdown.evidence.collect import collect_evidence
 from passdown.model.evidence import RepositoryFacts
 from passdown.packet.boundary import strings_of
@@ -21,7 +21,7 @@ from passdown.packet.tokens import estimate_tokens
 from passdown.packet.vague import refusal
 from passdown.sessions.read import read_ref, refer_to
 
-AGENTS = ("claude-code", "codex", "opencode", "pi")
+AGENTS = ("claude-code", "codex", "copilot-cli", "gemini", "opencode", "openhands", "pi", "qwen")
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -33,7 +33,7 @@ def test_packets_of_real_sessions(corpus: Path, agent: str) -> None:
             continue
         try:
             ref = refer_to(path)
-        except FormatError:
+        except (FormatError, UsageError):  # no session, or a file of many
             continue
         repository = RepositoryFacts(root="/x", branch="main", head="a" * 40)
         evidence = collect_evidence(repository, sessions=[(ref, read_ref(ref))])

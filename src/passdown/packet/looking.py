@@ -12,6 +12,14 @@ _SHOWING = frozenset({
     "sort", "stat", "strings", "tail", "tr", "tree", "true", "type", "uname", "uniq", "wc", "which", "whoami", "xxd",
     "yq", "[", "[[", "test", "command", "hash", "export", "set", "exit", "done", "for", "do",
 })  # fmt: skip
+_CMDLETS = frozenset({
+    "compare-object", "dir", "format-list", "format-table", "gc", "gci", "get-alias", "get-childitem", "get-command",
+    "get-content", "get-date", "get-filehash", "get-item", "get-itemproperty", "get-location", "get-process",
+    "get-service", "get-variable", "group-object", "measure-object", "out-string", "resolve-path", "select-object",
+    "select-string", "sort-object", "split-path", "start-sleep", "test-path", "where-object", "write-host",
+    "write-output",
+})  # fmt: skip
+"""The same of PowerShell, in lower case."""
 _MOST = 2000
 
 
@@ -27,4 +35,4 @@ def _shows(text: str) -> bool:
         return False
     if look.program in {"git", "gh"}:
         return look.reader
-    return look.kind == "search" or look.program in _SHOWING or not look.words
+    return look.kind == "search" or look.program in _SHOWING or look.program.lower() in _CMDLETS or not look.words
