@@ -1,8 +1,8 @@
 """Crush's sessions: a database in each project, `<project>/.crush/crush.db`; `<home>/projects.json` names the projects.
 
 The shapes are those of `internal/db/migrations` and `internal/message`. Times are seconds in some releases and
-milliseconds in others. A session keeps the tokens of its newest response alone, so that none are counted here; the
-sessions of subagents and of titles are left out.
+milliseconds in others, so that rows stand in the order in which they were written. A session keeps the tokens of its
+newest response alone, so that none are counted here; the sessions of subagents and of titles are left out.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _events(
     try:
         for row in select(
             connection, "messages", _MESSAGE, where="session_id = ?", values=[session["id"]],
-            order="created_at, rowid", cap=max_row, large=("parts",),
+            order="rowid", cap=max_row, large=("parts",),
         ):  # fmt: skip
             ordinal, size = ordinal + 1, size + (row["parts_length"] or 0)
             yield from reader.add(row, ordinal)

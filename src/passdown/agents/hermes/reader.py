@@ -97,6 +97,8 @@ class Reader:
         self.talk.said(text_in(row, "reasoning", "reasoning_content"), model, response, reasoning=True)
         self.talk.said(text, model, response)
         calls = decoded(row.get("tool_calls"))
+        if row.get("tool_calls") and not isinstance(calls, list):
+            self.talk.unknown("tool_calls", "bad_json" if calls is None else "bad_shape")
         for call in calls if isinstance(calls, list) else ():
             self._call(call, response)
 
