@@ -27,6 +27,9 @@ _WRAPPERS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Programs that run the command behind their options; the options named take the next word."""
 
+_TAKE_TEXT = ("parallel", "watch")
+"""Those of them that hand a command written as one word to a shell."""
+
 _RUNNERS: dict[str, tuple[str, ...]] = {
     "npx": (), "bunx": (), "uvx": (), "pnpx": (), "npm": ("exec", "x"), "pnpm": ("dlx", "exec"), "yarn": ("dlx",),
     "bun": ("x",), "pipx": ("run",), "uv": ("tool run", "run"),
@@ -119,7 +122,8 @@ class _Shell:
                 yield rest[flag + 1]
         elif name in _WRAPPERS:
             if not (name == "command" and rest[:1] in (["-v"], ["-V"])):
-                yield _behind_options(rest, _WRAPPERS[name], skip=name in ("timeout", "gtimeout"))
+                behind = _behind_options(rest, _WRAPPERS[name], skip=name in ("timeout", "gtimeout"))
+                yield behind[0] if name in _TAKE_TEXT and " " in "".join(behind[:1]) else behind
         elif name in _RUNNERS:
             yield from _fetched(name, rest)
         elif name == "ssh":
