@@ -93,6 +93,9 @@ MATERIAL = {
             "v0-swebench-example.json": "patches that were predicted, without a history",
         },
     ),
+    "kimi": Material(folder="kimi", patterns=("*.jsonl", "*.session.jsonl"), over=2, rewinds=False, in_order=True),
+    "droid": Material(folder="droid", patterns=("*.jsonl", "*.session.jsonl"), over=3, rewinds=False, in_order=True),
+    "cursor": Material(folder="cursor", patterns=("*.jsonl", "*.session.jsonl"), over=1, rewinds=False, in_order=True),
 }
 GOLDENS = [
     pytest.param(agent, path, id=f"{agent}-{path.stem}")
@@ -190,6 +193,9 @@ def others_than(*folders: str) -> Callable[[Path], list[Path]]:
         pytest.param("gemini", others_than("gemini"), id="gemini"),
         pytest.param("qwen", others_than("qwen"), id="qwen"),
         pytest.param("openhands", others_than("openhands"), id="openhands"),
+        pytest.param("kimi", others_than("kimi"), id="kimi"),
+        pytest.param("droid", others_than("droid"), id="droid"),
+        pytest.param("cursor", others_than("cursor"), id="cursor"),
     ],
 )
 def test_no_other_agents_session_is_taken_for_one(

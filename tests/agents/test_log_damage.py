@@ -46,6 +46,20 @@ def _openhands(text: str, at: str, number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _kimi(text: str, at: str, number: int) -> dict[str, Any]:
+    message = {"role": "user", "content": [{"type": "text", "text": text}], "origin": {"kind": "user"}}
+    return {"type": "context.append_message", "message": message, "time": at, "agentId": "main"}
+
+
+def _droid(text: str, at: str, number: int) -> dict[str, Any]:
+    message = {"role": "user", "content": [{"type": "text", "text": text}]}
+    return {"type": "message", "id": f"e{number}", "timestamp": at, "parentId": None, "message": message}
+
+
+def _cursor(text: str, at: str, number: int) -> dict[str, Any]:
+    return {"role": "user", "message": {"content": [{"type": "text", "text": text}]}, "at": at}
+
+
 FORMATS = {
     "copilot": Format(
         {"type": "session.start", "data": {"sessionId": "s-1", "copilotVersion": "1"}, "id": "e", "parentId": None},
@@ -60,6 +74,9 @@ FORMATS = {
         {"id": "00000000-0", "timestamp": STAMP, "source": "agent", "system_prompt": {}, "kind": "SystemPromptEvent"},
         _openhands,
     ),
+    "kimi": Format({"type": "metadata", "protocol_version": "1.5", "created_at": 1772359200000}, _kimi),
+    "droid": Format({"type": "session_start", "id": "s-1", "title": "t", "cwd": "/w"}, _droid),
+    "cursor": Format({"role": "assistant", "message": {"content": [{"type": "text", "text": "ready"}]}}, _cursor),
 }  # fmt: skip
 AGENT = pytest.mark.parametrize("agent", FORMATS)
 
