@@ -141,6 +141,26 @@ def test_a_large_log_that_grew_is_read_itself(isolated_home: Path) -> None:
     assert same().totals.calls == 12
 
 
+def test_what_changes_and_what_goes_is_counted_anew(isolated_home: Path) -> None:
+    path = claude_log(isolated_home, name(1), claude_rows(name(1), range(5)))
+    claude_log(isolated_home, name(2), claude_rows(name(2), range(3, 7)))
+    assert same(by="session").totals.calls == 7
+    path.write_text(claude_rows(name(1), range(4)))
+    assert same(by="session").rows[name(2)].calls == 3
+    path.unlink()
+    assert same(by="session").rows[name(2)].calls == 4
+
+
+def test_no_secret_of_a_command_that_names_an_agent_is_written(isolated_home: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
+    command = f"GH_TOKEN={secret} codex exec 'open the pull request'"
+    claude_log(isolated_home, name(1), claude_rows(name(1), range(3), command=command))
+    found = read_usage(isolated_home, Question(everywhere=True))
+    assert [one.kind for one in found.nested.found] == ["launch"] * 3
+    files = [path.read_bytes() for path in index_path().parent.iterdir()]
+    assert files and not any(secret.encode() in data for data in files)
+
+
 def test_one_repository_asks_the_index_where_there_is_one(isolated_home: Path, repository: Any) -> None:
     session = name(1)
     text = claude_rows(session, range(4)).replace("/gone/here", str(repository.root))
