@@ -36,7 +36,7 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
                 raise FormatError(f"cannot be read: {error.strerror}", where=str(path)) from error
             stack.callback(connection.close)
             yield connection
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # a broken one is told of in broken words
             raise FormatError(
                 f"is not a readable SQLite database: {error}", where=str(path), next_step="Check that it is whole."
             ) from error
@@ -90,7 +90,7 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         connection.execute("PRAGMA query_only = ON")
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):
         connection.close()
         raise
     return connection
