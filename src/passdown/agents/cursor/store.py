@@ -51,6 +51,7 @@ def outside(path: Path) -> Outside:
 
 
 def _outside(connection: sqlite3.Connection, path: Path) -> Outside:
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
     try:
         row = connection.execute("SELECT value FROM meta WHERE key = '0'").fetchone()
         meta = _meta(row[0]) if row is not None else Meta()
