@@ -235,3 +235,15 @@ def test_a_question_without_an_end_is_given_one(repository: Any, passdown: Any) 
     passdown("wrap", "--interim", "--next", "Publish version 2 of a.py", folder=repository.root)
     shown = passdown("show", folder=repository.root).stdout.decode()
     assert "Publish version 2 of a.py. If unanswered: it is not done." in shown
+
+
+def test_a_session_is_listed_and_shown_as_people_read_it(tmp_path: Path, passdown: Any) -> None:
+    passdown("demo", "--folder", str(tmp_path / "demo"))
+    root, logs = tmp_path / "demo/exporter", {"CLAUDE_CONFIG_DIR": str(tmp_path / "demo/claude")}
+    listed = passdown("sessions", "list", "--json", folder=root, **logs)
+    assert listed.stdout == passdown("sessions", "--json", folder=root, **logs).stdout
+    session = json.loads(listed.stdout)["sessions"][0]
+    shown = passdown("sessions", "show", session["session_id"], folder=root, **logs).stdout.decode()
+    assert re.search(r"(?m)^started_at +2026-11-20T09:10:20Z$", shown)
+    counts = json.loads(passdown("sessions", "show", session["session_id"], "--json", folder=root, **logs).stdout)
+    assert counts["started_at"] == session["started_at"]

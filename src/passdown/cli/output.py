@@ -135,3 +135,13 @@ def age(moment: int | None, now: int) -> str:
         if seconds >= scale:
             return f"{seconds // scale}{unit}"
     return f"{seconds}s"
+
+
+def moment(milliseconds: int) -> str:
+    """Write a moment (milliseconds) as logs and packets do: 2026-11-20T09:14:08Z; as it is where no calendar has it."""
+    from datetime import UTC, datetime
+
+    try:
+        return datetime.fromtimestamp(milliseconds // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return str(milliseconds)

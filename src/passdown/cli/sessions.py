@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from passdown.cli.output import age, at_terminal, print_json, print_table, size
+from passdown.cli.output import age, at_terminal, moment, print_json, print_table, size
 from passdown.redact.neutralise import one_line
 
 if TYPE_CHECKING:
@@ -54,14 +54,28 @@ def sessions(ctx: click.Context, /, as_json: bool, **wanted: Any) -> None:
     if ctx.invoked_subcommand is not None:
         # What stands before the subcommand holds for it as well.
         given = {name: value for name, value in {**wanted, "as_json": as_json}.items() if value}
-        ctx.default_map = dict.fromkeys(("search", "show", "export"), given)
+        ctx.default_map = dict.fromkeys(("list", "search", "show", "export"), given)
         return
+    _list(ctx.obj, wanted, as_json=as_json)
+
+
+@sessions.command("list", hidden=True)
+@_which
+@click.option("--text", default="", metavar="WORDS", help="Only those in which this was said or run (see `search`).")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.pass_obj
+def list_(folder: str, /, as_json: bool, **wanted: Any) -> None:
+    """List the sessions, as `passdown sessions` does."""
+    _list(folder, wanted, as_json=as_json)
+
+
+def _list(folder: str, wanted: dict[str, Any], *, as_json: bool) -> None:
     import time
 
     from passdown.handoff.session_list import listed
 
     with _progress() as progress:
-        found = listed(Path(ctx.obj), _wanted(wanted), progress=progress)
+        found = listed(Path(folder), _wanted(wanted), progress=progress)
     _say(found.notes)
     if as_json:
         print_json({"schema_version": 1, "sessions": found.rows, "left_out": found.left_out})
@@ -204,6 +218,7 @@ def show(session: str, agent: str, as_json: bool, events: bool) -> None:
     width = max(len(name) for name in counts)
     for name, value in counts.items():
         shown = ", ".join(f"{key} {count}" for key, count in value.items()) if isinstance(value, dict) else value
+        shown = moment(value) if name in ("started_at", "ended_at") and isinstance(value, int) else shown
         shown = ", ".join(map(str, shown)) if isinstance(shown, list | tuple) else shown
         click.echo(f"{name:{width}}  {'-' if shown in (None, '') else shown}")
 
