@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 from passdown.clean.check import check_clean
 from passdown.clean.options import CleanOptions
 from passdown.clean.overrides import check_allowed
-from passdown.clean.report import encode_clean_state, shelf_path, write_clean_state
+from passdown.clean.report import NAME, encode_clean_state, write_clean_state
 from passdown.config import load_config
 from passdown.errors import NoEvidenceError
 from passdown.handoff.draft import begin, packet_redactor
@@ -113,8 +113,8 @@ def _keep(common_dir: Path, state: CleanState) -> tuple[Finding, ...]:
     except OSError as error:
         if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
             raise
-        return (Finding(code="check.not_kept", severity="warn", detail=f"the result is not kept: {error.strerror}",
-                        where=str(shelf_path(common_dir))),)  # fmt: skip
+        detail = f"{NAME} cannot be kept in git's own folder: {error.strerror}"
+        return (Finding(code="check.not_kept", severity="warn", detail=detail),)
     return ()
 
 

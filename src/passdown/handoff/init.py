@@ -29,7 +29,7 @@ _CONFIG = f"""# passdown: every option, at its default. Take the # away to chang
 # Have a final packet need a verification report even without a contract or a board.
 # require-verdict = false
 
-# Have assumptions that nobody scored refuse a final packet.
+# Let no score of a review as a whole stand for each assumption: every one needs its own.
 # strict-assumptions = false
 
 # The branch work is merged into, where the work began (a commit, branch or tag), what the work is about, and the name
