@@ -138,3 +138,19 @@ def test_chat_written_is_chat_read(tmp_path: Path) -> None:
             texts = [[(e.text if isinstance(e, AssistantMessage) else (e.tool, e.arguments, e.call_id))
                       for e in events if isinstance(e, kind)] for events in (before, after)]  # fmt: skip
             assert texts[0] == texts[1], name
+
+
+def test_what_was_handed_in_is_no_next_step(passdown: Run, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    who = ["-c", "user.name=D", "-c", "user.email=d@example.com"]
+    subprocess.run(["git", "-C", str(tmp_path), *who, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    path = tmp_path / ".git" / "rows.jsonl"
+    for call in ("<function=submit>\n</function>", "<function=bash>\n<parameter=command>ls</parameter>\n</function>"):
+        messages = [
+            {"role": "user", "content": "Mend the clock."},
+            {"role": "assistant", "content": f"Now let's submit it.\n\n{call}"},
+        ]
+        path.write_text(json.dumps({"messages": messages, "instance_id": "a"}) + "\n")
+        done = passdown("-C", str(tmp_path), "wrap", "--session", str(path), "--dry-run", "--json")
+        action = json.loads(done.stdout)["next_action"]["text"]
+        assert ("Now let's submit" in action) == ("ls" in call), action

@@ -32,6 +32,7 @@ from passdown.model.session import (
     WorkspaceChange,
 )
 from passdown.sessions.canary import Canary
+from passdown.trajectories.tools import ends_run
 
 MAX_MODELS = 64
 MAX_CALLS = 512
@@ -119,7 +120,7 @@ class Reading:
         run = event.action == "run"
         own = is_own(event.command, self.all.places) if run else is_own_tool(event.tool)
         if not event.agent_id:
-            self.all.words.acted(own=own)
+            self.all.words.acted(own=own, last=ends_run(event.tool, event.command))
         if own:
             return
         self._remember(event)

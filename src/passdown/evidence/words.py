@@ -109,10 +109,13 @@ class Words:
         if text := _aloud(event.text[-_SAID:]).strip():
             self._tentative = (text, event, source)
 
-    def acted(self, *, own: bool) -> None:
-        """Take note that the agent called a tool; `own` when the tool ran passdown itself."""
+    def acted(self, *, own: bool, last: bool = False) -> None:
+        """Take note that the agent called a tool; `own` when it ran passdown itself, `last` when it handed the work in."""
         if own:
             self._tentative = None
+        elif last:  # what was said right before announced this very call
+            self._tentative = self._said = None
+            self._working = False
         else:
             self._settle()
             self._working = True

@@ -22,10 +22,10 @@ from passdown.model.session import (
     UserMessage,
     WorkspaceChange,
 )
-from passdown.trajectories.endings import SUBMITS, bare, ending, is_wrapped, unwrapped
+from passdown.trajectories.endings import bare, ending, is_wrapped, unwrapped
 from passdown.trajectories.prompts import is_nudge, place_in, split_prompt
 from passdown.trajectories.said_calls import said_calls
-from passdown.trajectories.tools import action_of, arguments_of, command_of, paths_of, plan_of
+from passdown.trajectories.tools import SUBMITS, action_of, arguments_of, command_of, paths_of, plan_of
 
 _OPEN = 512
 SYSTEM = frozenset({"system", "developer"})

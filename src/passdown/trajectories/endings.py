@@ -7,8 +7,6 @@ from typing import NamedTuple
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Action, Outcome
 
-SUBMITS = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
-"""What mini-swe-agent's model echoes to be done. The harness takes it; no exit code is written down."""
 _HEAD = 400
 _TAIL = 600
 

@@ -17,10 +17,9 @@ from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, Interruption, SessionRef, SessionStart
 from passdown.trajectories.conversation import Conversation, Message, moment_of, text_of
 from passdown.trajectories.document import Reading, Row, choose, decoded, items, open_rows
-from passdown.trajectories.endings import SUBMITS
 from passdown.trajectories.messages import name_of, told, within
 from passdown.trajectories.outline import outline
-from passdown.trajectories.tools import arguments_of
+from passdown.trajectories.tools import SUBMITS, arguments_of
 
 _INFO = frozenset({"mini_version", "model_stats", "exit_status", "submission"})
 _BLOCK = b"```mswea_bash_command"

@@ -46,6 +46,8 @@ _STATUS: dict[str, PlanStatus] = {
     "todo": "pending", "pending": "pending", "in_progress": "in_progress", "active": "in_progress",
     "done": "completed", "completed": "completed", "complete": "completed", "cancelled": "cancelled",
 }  # fmt: skip
+SUBMITS = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+"""What mini-swe-agent's model echoes to be done. The harness takes it; no exit code is written down."""
 _COMMANDS = ("command", "cmd", "keystrokes", "code", "script", "input")
 _PATHS = (
     "path",
@@ -104,6 +106,11 @@ def arguments_of(written: Any) -> dict[str, Any]:
     if isinstance(written, dict):
         return {str(key): value for key, value in written.items()}
     return {} if written is None else {"input": written}
+
+
+def ends_run(tool: str, command: str) -> bool:
+    """Say whether a call hands the work in, as a harness wants it, and does nothing else."""
+    return tool == "submit" or SUBMITS in command
 
 
 def plan_of(action: Action, arguments: dict[str, Any]) -> tuple[PlanItem, ...]:
