@@ -26,7 +26,8 @@ class Agent(NamedTuple):
     `module` is empty where no reader of its sessions exists, `hooks` where nothing can be installed; `program` is the
     binary's name, `skills` the project's folder where it looks for skills. `takeover` is empty where passdown
     cannot start it with a brief. `markers` are the variables that it sets for the commands it runs; `packages` what its
-    program is installed as, `install` the command for that. `project`: it keeps its log in each project's own folder.
+    program is installed as, `install` the command for that. `project`: it keeps its log in each project's own folder;
+    `timeless`: the log tells when a session began, and of nothing in it when it was.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Agent(NamedTuple):
     packages: tuple[str, ...] = ()
     install: str = ""
     project: bool = False
+    timeless: bool = False
 
 
 class Sessions(Protocol):
@@ -132,8 +134,9 @@ TABLE: tuple[Agent, ...] = (
     Agent("droid", "Droid", "passdown.agents.droid.sessions", "", ".factory", ("droid", "--resume"),
           program="droid"),
     Agent("cursor", "Cursor", "passdown.agents.cursor.sessions", "", ".cursor", ("cursor-agent", "--resume"),
-          program="cursor-agent"),
-    Agent("aider", "Aider", "passdown.agents.aider.sessions", "", "", program="aider", project=True),
+          program="cursor-agent", timeless=True),
+    Agent("aider", "Aider", "passdown.agents.aider.sessions", "", "", program="aider", project=True,
+          timeless=True),
     Agent("roo", "Roo Code", "passdown.agents.cline.roo", "", ""),
     Agent("kilo", "Kilo Code", "passdown.agents.cline.kilo", "", ""),
     Agent("cline", "Cline", "passdown.agents.cline.sessions", "", "", program="cline"),

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from passdown.agents.table import TABLE
 from passdown.model.finding import Finding
 from passdown.model.session import (
     AnyEvent,
@@ -29,6 +30,7 @@ ENOUGH = 3
 """How many records of a kind must all lack a field before it counts as lost."""
 _OPEN = 512
 _NAMED = 4
+_TIMELESS = frozenset(row.id for row in TABLE if row.timeless)
 
 
 class Lost:
@@ -84,7 +86,7 @@ class Canary:
         self.first = self.first or event
 
     def _start(self, event: SessionStart) -> None:
-        self._timed = self._timed or event.at is not None
+        self._timed = self._timed or (event.at is not None and event.agent not in _TIMELESS)
 
     def _end(self, event: SessionEnd) -> None:
         self.records += event.records
