@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from passdown.agents.table import AGENTS, Agent, Sessions, sessions_of
-from passdown.errors import PassdownError, UsageError
+from passdown.errors import FormatError, PassdownError, UsageError
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart
 from passdown.sessions.read import read_session, recognise
 from passdown.sessions.summary import summarize
@@ -42,6 +42,10 @@ def _reader(row: Agent | Format) -> Target:
             sessions.recognise(data[:LARGEST], path.name)
             sessions.refer(path)
             events = _events(row.id, sessions, path, len(data))
+        except FormatError:
+            if data.startswith(b"SQLite format 3\x00"):  # a database that is none, or another's, is refused by name
+                return
+            raise
         finally:
             for leftover in path.parent.glob(f"{path.name}*"):
                 leftover.unlink()
