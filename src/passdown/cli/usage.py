@@ -151,7 +151,7 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
     many = told["sessions"]
     yield f"{many} session{'' if many == 1 else 's'}, {told['turns']} turns, {told['tool_calls']} tool calls"
     if not sums["calls"]:
-        yield "the logs say nothing of tokens here"
+        yield "no tokens are told of there: not by these logs, or not of this time"
         return
     if sums["all_input"] is None:
         yield "input   not in the log"
