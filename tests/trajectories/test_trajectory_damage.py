@@ -75,6 +75,14 @@ def test_lines_that_are_torn_or_glued(written: Told) -> None:
     assert len(unknown(events)) == 2
 
 
+def test_a_row_over_the_longest_line_is_passed_over(written: Told) -> None:
+    row = b'{"messages": [{"role": "user", "content": "Go."}], "instance_id": "b"}\n'
+    data = b'{"messages": [{"role": "user", "content": "' + b"x" * (17 << 20) + b'"}]}\n' + row
+    assert unknown(written(data, agent="chat", inner="1")) == ["line_too_long"]
+    events = written(data, agent="chat", inner="b")
+    assert [e.text for e in events if isinstance(e, UserMessage)] == ["Go."]
+
+
 def test_messages_of_the_wrong_shape_are_counted(written: Told) -> None:
     messages: list[Any] = [
         {"role": "user", "content": "Go."}, 7, None, [], {"role": ["x"]}, {"role": "oracle"}, {"content": {"a": 1}},

@@ -110,7 +110,7 @@ class Words:
             self._tentative = (text, event, source)
 
     def acted(self, *, own: bool, last: bool = False) -> None:
-        """Take note that the agent called a tool; `own` when it ran passdown itself, `last` when it handed the work in."""
+        """Take note that the agent called a tool; `own` when it ran passdown, `last` when it handed the work in."""
         if own:
             self._tentative = None
         elif last:  # what was said right before announced this very call

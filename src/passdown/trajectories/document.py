@@ -72,7 +72,7 @@ def open_rows(path: Path, *, listed: bool) -> Container:
     with open_regular(path) as stream:
         size = stream.seek(0, 2)
     first = next(read_file_lines(path), None)
-    if first is not None and first.length + 1 < size and first.data is not None and _is_object(first.data):
+    if first is not None and first.length + 1 < size and (first.data is None or _is_object(first.data)):
         return Container(_lines(path), size)
     return Container(_document(path, size, listed=listed), size)
 
