@@ -33,10 +33,11 @@ def test_packets_of_real_sessions(corpus: Path, agent: str) -> None:
             continue
         try:
             ref = refer_to(path)
+            events = list(read_ref(ref))
         except (FormatError, UsageError):  # no session, or a file of many
             continue
         repository = RepositoryFacts(root="/x", branch="main", head="a" * 40)
-        evidence = collect_evidence(repository, sessions=[(ref, read_ref(ref))])
+        evidence = collect_evidence(repository, sessions=[(ref, events)])
         packet = build_packet(evidence)
         data = encode_packet(packet)
         plain = json.loads(data)
