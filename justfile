@@ -27,6 +27,10 @@ goldens:
 readme:
     .venv/bin/python .ci/readme.py update
 
+# Renew the page of supported versions; with a folder that holds `corpus/`, what its sessions say as well.
+versions FOLDER="":
+    .venv/bin/python .ci/versions.py {{ if FOLDER == "" { "page" } else { "collect " + FOLDER } }}
+
 # Speed and memory as ratios to a bare decode of the same bytes.
 bench *ARGS:
     .venv/bin/python -m benchmarks {{ARGS}}
