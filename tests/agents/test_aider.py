@@ -247,3 +247,13 @@ def test_no_history_makes_it_fail(
         offsets = [event.offset for event in events[1:] if not isinstance(event, ToolResult)]
         assert offsets == sorted(offsets)
         summarize(events)
+
+
+def test_the_history_in_a_project_is_found_and_is_no_work(repository: Any, passdown: Any) -> None:
+    shutil.copy(HISTORY, repository.root / NAME)
+    (repository.root / "src").mkdir()
+    done = passdown("-C", str(repository.root / "src"), "wrap", "--dry-run", "--session", RUN, folder=Path("/"))
+    text = done.stdout.decode()
+    assert "Fix the slug helpers." in text
+    assert NAME not in text
+    assert "python -m pytest -q" in text

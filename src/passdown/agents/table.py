@@ -27,7 +27,8 @@ class Agent(NamedTuple):
     binary's name, `skills` the project's folder where it looks for skills. `takeover` is empty where passdown
     cannot start it with a brief. `markers` are the variables that it sets for the commands it runs; `packages` what its
     program is installed as, `install` the command for that. `project`: it keeps its log in each project's own folder;
-    `timeless`: the log tells when a session began, and of nothing in it when it was.
+    `timeless`: the log tells when a session began, and of nothing in it when it was;
+    `traces`: files it leaves in a project (folders end with a slash) that are no work.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Agent(NamedTuple):
     install: str = ""
     project: bool = False
     timeless: bool = False
+    traces: tuple[str, ...] = ()
 
 
 class Sessions(Protocol):
@@ -136,7 +138,9 @@ TABLE: tuple[Agent, ...] = (
     Agent("cursor", "Cursor", "passdown.agents.cursor.sessions", "", ".cursor", ("cursor-agent", "--resume"),
           program="cursor-agent", timeless=True),
     Agent("aider", "Aider", "passdown.agents.aider.sessions", "", "", program="aider", project=True,
-          timeless=True),
+          timeless=True,
+          traces=(".aider.chat.history.md", ".aider.input.history", ".aider.llm.history", ".aider.tags.cache.v3/",
+                  ".aider.tags.cache.v4/")),
     Agent("roo", "Roo Code", "passdown.agents.cline.roo", "", ""),
     Agent("kilo", "Kilo Code", "passdown.agents.cline.kilo", "", ""),
     Agent("cline", "Cline", "passdown.agents.cline.sessions", "", "", program="cline"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from passdown.agents.table import TABLE
 from passdown.config import Config
 from passdown.errors import UnsafeError
 from passdown.model.pattern import lazy_pattern
@@ -56,9 +57,10 @@ def check_slug(value: str, what: str) -> str:
 
 
 def own_paths(config: Config) -> tuple[str, ...]:
-    """Return the repository-relative paths that are passdown's own and never count as work."""
+    """Return the repository-relative paths that are passdown's own, or agents' logs, and never count as work."""
     mirror = (config.mirror,) if config.mirror else ()
-    return (config.output.rstrip("/") + "/", ".ai/", *mirror, "clean_state.json")
+    traces = (path for row in TABLE for path in row.traces)
+    return (config.output.rstrip("/") + "/", ".ai/", *mirror, "clean_state.json", *traces)
 
 
 def exclude_mirror(common_dir: Path, mirror: str) -> tuple[Path, bytes] | None:
