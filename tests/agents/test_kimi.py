@@ -227,9 +227,9 @@ def test_find(tmp_path: Path, isolated_home: Path, monkeypatch: pytest.MonkeyPat
     assert home_of(row) == code
     found = {ref.session_id: ref for ref in find(code)}
     main = "session_aaaa1111-0000-4000-8000-000000000001"
-    assert sorted(found) == [main, f"{main}.agent-0", "session_bbbb2222-0000-4000-8000-000000000002"]
+    assert sorted(found) == [f"agent-0.{main}", main, "session_bbbb2222-0000-4000-8000-000000000002"]
     assert (found[main].cwd, found[main].title, found[main].parent_kind) == ("/home/dev/slug", "Slug helpers", "")
-    assert found[f"{main}.agent-0"].parent_id == main
+    assert found[f"agent-0.{main}"].parent_id == main
     older = tmp_path / "older"
     shutil.copytree(CLI, older)
     assert {ref.session_id: ref.cwd for ref in find(older)} == {

@@ -112,7 +112,7 @@ def _place_of(path: Path) -> _Place:
     session = safe_id(agent.parent.parent.name)
     if agent.name == "main":
         return _Place(session, "", agent.parent.parent)
-    return _Place(safe_id(f"{session}.{agent.name}"), session, agent.parent.parent)
+    return _Place(safe_id(f"{agent.name}.{session}"), session, agent.parent.parent)
 
 
 class _State(NamedTuple):
