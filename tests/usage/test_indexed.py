@@ -161,6 +161,25 @@ def test_no_secret_of_a_command_that_names_an_agent_is_written(isolated_home: Pa
     assert files and not any(secret.encode() in data for data in files)
 
 
+@pytest.mark.parametrize("number", [2**62, 2**64, 2**90])
+def test_numbers_beyond_the_database_break_nothing(number: int, isolated_home: Path, passdown: Any) -> None:
+    huge = claude_rows(name(1), range(3)).replace('"output_tokens": 7', f'"output_tokens": {number}')
+    claude_log(isolated_home, name(1), huge)
+    claude_log(isolated_home, name(2), claude_rows(name(2), range(5, 9)))
+    assert same(by="session").totals.output == 3 * number + 4 * 7
+    listed = passdown("sessions", "--all", "--json", folder=isolated_home)
+    assert len(json.loads(listed.stdout)["sessions"]) == 2
+
+
+def test_many_changes_of_model_are_told_of_together(isolated_home: Path) -> None:
+    models = ("claude-sonnet-4-5", "claude-opus-4-5")
+    rows = [claude_rows(name(1), range(at, at + 1), model=models[at % 2]) for at in range(9)]
+    claude_log(isolated_home, name(1), "".join(rows))
+    found = same()
+    assert [one.code for one in found.findings] == ["model.switched"] * 4
+    assert found.findings[-1].detail.startswith("5 more changes of model")
+
+
 def test_one_repository_asks_the_index_where_there_is_one(isolated_home: Path, repository: Any) -> None:
     session = name(1)
     text = claude_rows(session, range(4)).replace("/gone/here", str(repository.root))

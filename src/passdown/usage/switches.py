@@ -20,6 +20,9 @@ CODE = "model.switched"
 Effect = Literal[0, 1, 2]
 """What a call's tools do to whether a packet was just made: leave it as it was (0), make one (1), do other work (2)."""
 
+_MOST = 3
+"""Changes of one session that are warned of one by one."""
+
 _NO_MODEL = frozenset({"", "<synthetic>"})
 _OWN = lazy_pattern(r"(?:^|[;&|(\n]\s*|/)passdown\s+(?:-C\s+\S+\s+)?(\w[\w-]*)")
 
@@ -150,15 +153,16 @@ def _join(spans: list[tuple[int, int]], span: tuple[int, int]) -> None:
         spans.append(span)
 
 
-def switch_findings(switches: Sequence[Switch], session: str = "") -> list[Finding]:
-    """Return a warning for each switch in a long context that no packet went before."""
-    return [
-        Finding(
-            code=CODE, severity="warn", where=session,
-            detail=f"{one_line(switch.before, 60)} → {one_line(switch.after, 60)} at call {switch.call}, in a context "
-                   f"of {switch.context:,} tokens: {switch.uncached:,} of them in no cache",
-            fix="change the model at a session's boundary: `passdown wrap`, then a fresh session",
-        )
-        for switch in switches
-        if switch.long and not switch.at_boundary
-    ]  # fmt: skip
+def switch_findings(switches: Iterable[Switch], session: str = "") -> list[Finding]:
+    """Return a warning for each switch in a long context that no packet went before; for many of one session a few."""
+    told = [switch for switch in switches if switch.long and not switch.at_boundary]
+    fix = "change the model at a session's boundary: `passdown wrap`, then a fresh session"
+    details = [
+        f"{one_line(switch.before, 60)} → {one_line(switch.after, 60)} at call {switch.call}, in a context "
+        f"of {switch.context:,} tokens: {switch.uncached:,} of them in no cache"
+        for switch in told[:_MOST]
+    ]
+    if rest := told[_MOST:]:
+        uncached = sum(switch.uncached for switch in rest)
+        details.append(f"{len(rest)} more changes of model in long contexts: {uncached:,} tokens in no cache")
+    return [Finding(code=CODE, severity="warn", where=session, detail=detail, fix=fix) for detail in details]

@@ -186,8 +186,14 @@ class TallyReader:
         named = self._named.get((call.agent_id, call.response_id)) if call.response_id else None
         return named or self._nameless.get(index) or (0, _UNASKED)
 
-    def finish(self) -> Kept:
-        """Return what is to be stored."""
+    def finish(self) -> Kept | None:
+        """Return what is to be stored; None for numbers beyond all that can be written down."""
+        try:
+            return self._finish()
+        except OverflowError:
+            return None
+
+    def _finish(self) -> Kept:
         steps = [self._steps(index, call) for index, call in enumerate(self._calls)]
         start = self._start or SessionStart(session_id="", agent="")
         names = _Names(self._clean, start)
@@ -201,7 +207,7 @@ class TallyReader:
             compactions=self._compactions, timeless=len(lines) - len(times), nameless=nameless,
             first=min(times, default=None), last=max(times, default=None), models=list(names.models),
             subagents=list(names.subagents), slices=_slices(lines),
-            changes=[self._cleaned(change) for change in find_changes(_turns(self._calls, steps))],
+            changes=[names.named(change) for change in find_changes(_turns(self._calls, steps))],
             commands=[
                 msgspec.structs.replace(one, command=self._clean(one.command[:LONGEST_COMMAND]),
                                         call_id=self._clean(one.call_id))
@@ -209,9 +215,6 @@ class TallyReader:
             ],
         )  # fmt: skip
         return Kept(_encode(tally), keys.tobytes() if nameless < len(keys) else b"", _encode(lines))
-
-    def _cleaned(self, change: Change) -> Change:
-        return msgspec.structs.replace(change, before=self._clean(change.before), after=self._clean(change.after))
 
 
 class _Names:
@@ -233,6 +236,10 @@ class _Names:
             self.subagents.setdefault(subagent, len(self.subagents)),
             call.input, call.cache_read, call.cache_write, call.output, call.reasoning, steps,
         )  # fmt: skip
+
+    def named(self, change: Change) -> Change:
+        """Return a change of model with the models' names as they are kept."""
+        return msgspec.structs.replace(change, before=self._name(change.before), after=self._name(change.after))
 
     def _name(self, name: str) -> str:
         if name not in self._known:

@@ -30,6 +30,9 @@ LONGEST = {"human": 4000, "agent": 2000, "ran": 2000, "title": 200}
 MARGIN = 500
 """Characters more are looked at for secrets, so that none is cut in two and overlooked."""
 
+LARGEST = (1 << 63) - 1
+"""The largest number that SQLite can hold."""
+
 _BATCH = 200_000
 _MOST = (1 << PART_BITS) - 1
 _BETWEEN = "\n\x1e\n"
@@ -118,18 +121,21 @@ def _fold(task: Task, ref: SessionRef) -> Iterator[list[Text] | Row]:
     title = last[-1].text if last and last[-1].kind == "title" else ""
     yield _row(task, ref)._replace(
         session_id=ref.session_id or counts.session_id,
-        started_at=counts.started_at,
-        ended_at=counts.ended_at,
+        started_at=_bounded(counts.started_at),
+        ended_at=_bounded(counts.ended_at),
         branch=one_line(counts.branches[-1] if counts.branches else ref.branch, 60),
         branches="\n".join(one_line(branch, 200) for branch in counts.branches[:50]),
         title=one_line(title, 80),
         ref_title=title if ref.title == raw else gathered.redacted(ref.title),
-        tokens=counts.tokens_input + counts.tokens_cache_read + counts.tokens_cache_write + counts.tokens_output,
+        tokens=min(
+            LARGEST,
+            counts.tokens_input + counts.tokens_cache_read + counts.tokens_cache_write + counts.tokens_output,
+        ),
         human_messages=counts.human_messages,
-        last_exit=counts.last_exit,
+        last_exit=_bounded(counts.last_exit),
         texts=gathered.count,
         spent=tally.finish(),
-        began=ref.started_at or 0,
+        began=_bounded(ref.started_at) or 0,
     )
 
 
@@ -174,7 +180,7 @@ class Gathered:
         if self.count < _MOST and text and not text.isspace():
             self.count += 1
             self.size += len(text)
-            self._texts.append(Text(kind, at, place, line, text, ""))
+            self._texts.append(Text(kind, _bounded(at), place, line, text, ""))
 
     def batch(self) -> list[Text]:
         """Hand over the texts taken since the last time, without their secrets and cut to size."""
@@ -203,6 +209,11 @@ def storable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
+def _bounded(number: int | None) -> int | None:
+    """Return a number that the database can hold: a damaged log may have any."""
+    return number if number is None or abs(number) <= LARGEST else None
+
+
 def _row(task: Task, ref: SessionRef, *, trouble: str = "") -> Row:
     remote = ref.remote
     if "@" in remote:  # may hold a password
@@ -210,9 +221,9 @@ def _row(task: Task, ref: SessionRef, *, trouble: str = "") -> Row:
     return Row(
         agent=ref.agent, path=ref.path, inner=ref.inner, home=task.home, session_id=ref.session_id, bytes=ref.bytes,
         prefix=prefix_of(task.path, task.size) if task.ref is None and task.size >= LARGE else "",
-        started_at=ref.started_at,
-        modified_at=ref.modified_at or ref.started_at or 0, ended_at=None, cwd=ref.cwd, branch=one_line(ref.branch, 60),
-        ref_branch=ref.branch, branches="", title="", ref_title="", parent_id=ref.parent_id,
-        parent_kind=ref.parent_kind, commit_id=ref.commit, remote=remote, tokens=0, human_messages=0, last_exit=None,
+        started_at=_bounded(ref.started_at),
+        modified_at=_bounded(ref.modified_at or ref.started_at) or 0, ended_at=None, cwd=ref.cwd,
+        branch=one_line(ref.branch, 60), ref_branch=ref.branch, branches="", title="", ref_title="",
+        parent_id=ref.parent_id, parent_kind=ref.parent_kind, commit_id=ref.commit, remote=remote, tokens=0, human_messages=0, last_exit=None,
         texts=0, trouble=trouble,
     )  # fmt: skip

@@ -54,6 +54,9 @@ LOGS: Mapping[str, Logs] = MappingProxyType({
         ),
         whole=False,
     ),
+    "amp": Logs(("threads/T-*.json",)),
+    "goose": Logs(("sessions/sessions.db|sessions.db-wal", "sessions/*.jsonl"), whole=False),
+    "hermes": Logs(("state.db|state.db-wal", "sessions/*.jsonl|session_*.json"), whole=False),
     "aider": Logs((".aider.chat.history.md",), whole=False, moved=("AIDER_CHAT_HISTORY_FILE",)),
 })  # fmt: skip
 
