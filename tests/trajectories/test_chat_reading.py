@@ -79,7 +79,7 @@ def test_rows_by_number_and_by_name(told: Told) -> None:
     second = told("chat/rows.jsonl", "2")
     assert of(SessionStart, second)[0].session_id == "frames__frames-2"
     assert [(r.outcome, r.exit_code) for r in of(ToolResult, second)] == [("failed", 1)]
-    assert [e.reason for e in of(Interruption, second)] == ["max_iterations"]
+    assert [e.reason for e in of(Interruption, second)] == ["error: max_iterations"]
     assert [e.text for e in of(AssistantMessage, told("chat/rows.jsonl", "3"))] == ["hi"]
 
 

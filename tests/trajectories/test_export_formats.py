@@ -154,3 +154,13 @@ def test_what_was_handed_in_is_no_next_step(passdown: Run, tmp_path: Path) -> No
         done = passdown("-C", str(tmp_path), "wrap", "--session", str(path), "--dry-run", "--json")
         action = json.loads(done.stdout)["next_action"]["text"]
         assert ("Now let's submit" in action) == ("ls" in call), action
+
+
+def test_a_limit_is_no_persons_interruption(passdown: Run, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    who = ["-c", "user.name=D", "-c", "user.email=d@example.com"]
+    subprocess.run(["git", "-C", str(tmp_path), *who, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    for name in ("mini_swe_agent/first.traj.json", "swe_agent/tools.traj", "openhands/results.jsonl#1"):
+        done = passdown("-C", str(tmp_path), "wrap", "--session", f"{FIXTURES}/{name}", "--dry-run")
+        assert b"## Next step" in done.stdout, done.stderr
+        assert b"the human interrupted" not in done.stdout, name

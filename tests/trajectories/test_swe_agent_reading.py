@@ -53,7 +53,7 @@ def test_swe_agent_since_1_0(told: Told) -> None:
     assert [(r.call_id, r.outcome, r.duration_ms) for r in results] == [
         ("t0", "unknown", 250), ("t1", "failed", 500), ("t2", "timeout", 30000)
     ]  # fmt: skip
-    assert [e.reason for e in of(Interruption, events)] == ["exit_cost"]
+    assert [e.reason for e in of(Interruption, events)] == ["error: exit_cost"]
     assert {e.model for e in of(AssistantMessage, events)} == {"m-large"}
 
 
@@ -96,7 +96,7 @@ def test_mini_swe_agent_first_format(told: Told) -> None:
     events = told("mini_swe_agent/first.traj.json")
     assert [call.command for call in of(ToolCall, events)] == ["cat hello.txt", "sleep 500"]
     assert [r.outcome for r in of(ToolResult, events)] == ["failed", "timeout"]
-    assert [e.reason for e in of(Interruption, events)] == ["LimitsExceeded"]
+    assert [e.reason for e in of(Interruption, events)] == ["error: LimitsExceeded"]
     assert [e.text for e in of(UserMessage, events) if e.origin == "human"] == ["Say hello."]
 
 

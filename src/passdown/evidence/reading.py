@@ -212,6 +212,8 @@ class Reading:
         if not self.all.counts(event.at) or self.just_refused:
             self.just_refused = False
             return
+        if event.reason.startswith("error"):  # a program's failure, as readers mark it: no person said stop
+            return
         what = one_line(self.latest_call, 200) if event.during_tool else ""
         self.all.words.rejection(
             Rejection(

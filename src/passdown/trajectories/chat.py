@@ -125,7 +125,7 @@ def _answer(document: Document, conversation: Conversation, row: Row, at: int | 
         yield from conversation.add(message, place) or ()
     status = document.exit_status
     if isinstance(status, str) and status and "submit" not in status.lower():
-        yield Interruption(reason=status[:200], **place)
+        yield Interruption(reason=f"error: {status[:200]}", **place)
 
 
 def _bare(row: Row, path: Path) -> Iterator[AnyEvent]:

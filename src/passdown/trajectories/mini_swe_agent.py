@@ -170,7 +170,9 @@ class _Run:
     def ended(self, row: Row) -> Iterator[AnyEvent]:
         status = self.info.exit_status
         if isinstance(status, str) and status and status != "Submitted" and not self.submitted:
-            yield Interruption(reason=status[:200], offset=row.offset + row.length, line=row.line, at=self.at)
+            yield Interruption(
+                reason=f"error: {status[:200]}", offset=row.offset + row.length, line=row.line, at=self.at
+            )
 
 
 def _text(record: Any, name: str) -> str:

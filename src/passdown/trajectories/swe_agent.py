@@ -229,7 +229,7 @@ class _Run:
             yield from self.conversation.taken()
         status = self.info.exit_status
         if isinstance(status, str) and status and not status.startswith("submitted"):
-            yield Interruption(reason=status[:200], offset=row.offset + row.length, line=row.line)
+            yield Interruption(reason=f"error: {status[:200]}", offset=row.offset + row.length, line=row.line)
 
 
 def _tree(value: Any) -> dict[str, Any]:

@@ -159,6 +159,9 @@ class _Run:
             self._counted += isinstance(told, Usage)
             if isinstance(told, UserMessage) and told.origin == "human":
                 yield from self._said(told)
+            elif isinstance(told, Interruption):  # what the harness answered to a call that it could not read
+                text = told.reason.removeprefix("error: ")
+                yield UserMessage(text=text, origin="injected", at=told.at, offset=told.offset, line=told.line)
             else:
                 yield told
 
