@@ -53,6 +53,7 @@ def test_all_three_containers_are_found(store: Path) -> None:
     assert set(found) == {FIRST, SECOND, CHILD, LOG.stem, "20260301_130000_ef34ab"}
     assert (found[FIRST].cwd, found[FIRST].branch, found[FIRST].title) == ("/work/shop", "feat/limit", "Exports")
     assert (found[SECOND].parent_kind, found[CHILD].parent_kind) == ("continuation", "subagent")
+    assert found[SECOND].cwd == "/work/shop"  # as the session that it continues
     for path in (store, LOG, DOCUMENT):
         assert recognise(path.read_bytes()[: 64 << 10], "any.name")
 

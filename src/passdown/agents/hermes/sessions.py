@@ -31,6 +31,7 @@ _MESSAGE = ("role", "content", "tool_call_id", "tool_calls", "tool_name", "times
             "reasoning_content", "active", "compacted", "display_kind")  # fmt: skip
 _NEEDED = {"sessions": ("id", "source", "started_at"), "messages": ("session_id", "role", "content")}
 _DECODER = msgspec.json.Decoder(dict[str, Any])
+_GENERATIONS = 64
 _DOCUMENT = lazy_pattern(rb'\s*\{\s*"session_id"\s*:\s*"')
 
 
@@ -73,16 +74,27 @@ def find(home: Path) -> Iterator[SessionRef]:
 def _listed(path: Path) -> Iterator[SessionRef]:
     with open_tables(path, "Hermes", **_NEEDED) as connection:
         rows = list(select(connection, "sessions", _SESSION, order="started_at DESC, id"))
+    by_id = {text(row, "id"): row for row in rows}
     for row in rows:
         if identifier := safe_id(text(row, "id")):
             parent = safe_id(text(row, "parent_session_id"))
+            placed = _placed(row, by_id)
             times = [moment(row[name]) for name in ("last_activity_at", "ended_at", "started_at")]
             yield SessionRef(
                 agent="hermes", path=str(path), session_id=identifier, inner=identifier,
                 started_at=moment(row["started_at"]), modified_at=next((time for time in times if time), None),
-                cwd=text(row, "cwd"), branch=text(row, "git_branch"), title=text(row, "title")[:300],
+                cwd=text(placed, "cwd"), branch=text(placed, "git_branch"), title=text(row, "title")[:300],
                 parent_id=parent, parent_kind=_kinship(row, parent),
             )  # fmt: skip
+
+
+def _placed(row: Row, by_id: dict[str, Row]) -> Row:
+    """Return the nearest session upwards that says where it worked: a continuation may leave it to its parent."""
+    for _ in range(_GENERATIONS):
+        if text(row, "cwd"):
+            break
+        row = by_id.get(text(row, "parent_session_id"), row)
+    return row
 
 
 def _kinship(row: Row, parent: str) -> Any:
@@ -138,8 +150,8 @@ def _events(connection: sqlite3.Connection, session: Row, ref: SessionRef, max_r
     parent, began = safe_id(text(session, "parent_session_id")), moment(session["started_at"])
     kinship = _kinship(session, parent)
     yield SessionStart(
-        session_id=safe_id(text(session, "id")) or ref.session_id, agent="hermes", cwd=text(session, "cwd"),
-        branch=text(session, "git_branch"), parent_id=parent, parent_kind=kinship,
+        session_id=safe_id(text(session, "id")) or ref.session_id, agent="hermes", cwd=text(session, "cwd") or ref.cwd,
+        branch=text(session, "git_branch") or ref.branch, parent_id=parent, parent_kind=kinship,
         originator=text(session, "source")[:80], at=began,
     )  # fmt: skip
     if title := text(session, "title"):
