@@ -224,6 +224,7 @@ def _row(task: Task, ref: SessionRef, *, trouble: str = "") -> Row:
         started_at=_bounded(ref.started_at),
         modified_at=_bounded(ref.modified_at or ref.started_at) or 0, ended_at=None, cwd=ref.cwd,
         branch=one_line(ref.branch, 60), ref_branch=ref.branch, branches="", title="", ref_title="",
-        parent_id=ref.parent_id, parent_kind=ref.parent_kind, commit_id=ref.commit, remote=remote, tokens=0, human_messages=0, last_exit=None,
+        parent_id=ref.parent_id,
+        parent_kind=ref.parent_kind, commit_id=ref.commit, remote=remote, tokens=0, human_messages=0, last_exit=None,
         texts=0, trouble=trouble,
     )  # fmt: skip
