@@ -247,3 +247,17 @@ def test_content_decides(path: Path, tmp_path: Path) -> None:
     renamed = tmp_path / "renamed.jsonl"
     renamed.write_bytes(path.read_bytes())
     assert recognise_file(renamed).id == "kimi"
+
+
+def test_an_undo_may_reach_behind_an_earlier_one(tmp_path: Path) -> None:
+    def sent(text: str) -> dict[str, Any]:
+        return {
+            "type": "context.append_message",
+            "message": {"role": "user", "content": text, "origin": {"kind": "user"}},
+        }
+
+    undo = {"type": "context.undo", "count": 1}
+    events = rows(tmp_path, sent("a"), sent("b"), sent("c"), undo, undo, sent("d"), {**undo, "count": 9}, sent("e"))
+    assert [(e.text, e.active) for e in of(events, UserMessage)] == [
+        ("a", False), ("b", False), ("c", False), ("d", False), ("e", True),
+    ]  # fmt: skip

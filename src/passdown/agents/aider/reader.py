@@ -100,7 +100,7 @@ class Reader:
             self._after_note = True
             # What failed is told a second time, line by line, and then to the model.
             self._awaiting = self._awaiting or (self._testing and text.endswith("  "))
-            self._note(text[1:].strip())
+            self._note(text[1:20_000].strip())
         elif not text.strip():
             self._end_asked()
             self._after_note = False
@@ -148,7 +148,7 @@ class Reader:
             self._events.append(UserMessage(text=said.text, origin=said.origin, **self._asked_at))
 
     def _answer(self, text: str) -> None:
-        if _SEARCH.match(text) is not None:
+        if text[0] == "<" and _SEARCH.match(text) is not None:
             self._begin_block()
             return
         if self._closes and _FENCE.match(text) is not None:
@@ -181,9 +181,9 @@ class Reader:
         if self._block is None:
             return
         before, after, _ = self._block
-        if _REPLACE.match(text) is not None:
+        if text[:1] == ">" and _REPLACE.match(text) is not None:
             self._end_block()
-        elif not self._in_replace and _DIVIDER.match(text) is not None:
+        elif not self._in_replace and text[:1] == "=" and _DIVIDER.match(text) is not None:
             self._in_replace = True
         elif self._size <= _LONGEST:
             self._size += len(text) + 1

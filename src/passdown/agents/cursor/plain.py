@@ -98,13 +98,14 @@ def _arguments(body: list[str]) -> dict[str, Any]:
             return decoded
     if "*** Begin Patch" in text:
         return {"patch": text}
-    found: dict[str, Any] = {}
-    last = ""
+    found: dict[str, list[str]] = {}
+    last: list[str] = []
     for line in body:
         pair = _PAIR.match(line)
         if pair is not None and len(found) < 100:
-            last = pair[1]
-            found[last] = pair[2].strip()
-        elif last and line.strip():
-            found[last] += f"\n{line}"
-    return found or ({"input": text} if text else {})
+            last = found[pair[1]] = [pair[2].strip()]
+        elif line.strip():
+            last.append(line)
+    if not found:
+        return {"input": text} if text else {}
+    return {name: "\n".join(lines) for name, lines in found.items()}

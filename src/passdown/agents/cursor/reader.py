@@ -24,7 +24,7 @@ from passdown.model.session import (
 
 _OPEN = 512
 """Most calls that are remembered while they wait for their result."""
-_QUERY = lazy_pattern(r"(?s)<user_query>\s*(.*?)\s*(?:</user_query>|\Z)")
+_QUERY = lazy_pattern(r"(?s)<user_query>(.*?)(?:</user_query>|\Z)")
 _TAGGED = lazy_pattern(r"\s*<([a-z][a-z_-]{1,40})[ >]")
 _THINKING = lazy_pattern(r"(?:\A|\n)\s*\*\*([A-Z][a-z]+ing [^*\n]{3,120})\*\*\s*\Z")
 _COMMAND = lazy_pattern(r"/([a-zA-Z][\w:-]{0,60})(?:\s+(.*))?\Z", 16)
@@ -88,7 +88,7 @@ class Reader:
 
     def user(self, text: str, images: int = 0) -> None:
         """Add a text in the user's role."""
-        queries = _QUERY.findall(text)
+        queries = [query.strip() for query in _QUERY.findall(text)]
         if queries:
             around = _QUERY.sub("", text).strip()
             if around:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ _COUNT = lazy_pattern(rb'"count"\s*:\s*(\d{1,6})')
 
 
 class Outline(NamedTuple):
-    """Lines of the session's history: `undone` are spans of them, up to `forked` they are another session's."""
+    """Lines of the history: `undone` are spans of them in order; up to `forked` they are another session's."""
 
     undone: tuple[tuple[int, int], ...] = ()
     forked: int = 0
@@ -27,7 +28,8 @@ class Outline(NamedTuple):
         marks: dict[str, bool] = {}
         if line <= self.forked:
             marks["copied"] = True
-        if any(first <= line < last for first, last in self.undone):
+        place = bisect_right(self.undone, (line, 1 << 62)) - 1
+        if place >= 0 and line < self.undone[place][1]:
             marks["active"] = False
         return marks
 
@@ -52,7 +54,10 @@ def outline_of(path: Path, max_line: int = MAX_LINE) -> Outline:
             times = _COUNT.search(data)
             back = min(int(times[1]) if times else 1, len(sent))
             if back:
-                undone.append((sent[-back], line.number))
+                first = sent[-back]
+                while undone and undone[-1][0] >= first:
+                    undone.pop()
+                undone.append((first, line.number))
                 del sent[-back:]
         elif _STEPS in data[:400]:
             if b'"context.append_message"' in data[:400]:
@@ -60,7 +65,7 @@ def outline_of(path: Path, max_line: int = MAX_LINE) -> Outline:
                     sent.append(line.number)
             elif b'"context.clear"' in data[:400] or b'"context.apply_compaction"' in data[:400]:
                 sent.clear()
-    return Outline(tuple(undone[-10_000:]), forked)
+    return Outline(tuple(undone), forked)
 
 
 def _entry(data: bytes) -> Entry | None:
