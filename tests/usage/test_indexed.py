@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +161,15 @@ def test_no_secret_of_a_command_that_names_an_agent_is_written(isolated_home: Pa
     assert [one.kind for one in found.nested.found] == ["launch"] * 3
     files = [path.read_bytes() for path in index_path().parent.iterdir()]
     assert files and not any(secret.encode() in data for data in files)
+
+
+def test_what_cannot_be_made_out_in_the_index_is_read_from_the_log(isolated_home: Path) -> None:
+    claude_log(isolated_home, name(1), claude_rows(name(1), range(3)))
+    claude_log(isolated_home, name(2), claude_rows(name(2), range(5, 9)))
+    assert same().totals.calls == 7
+    with closing(sqlite3.connect(index_path())) as database, database:
+        database.execute("UPDATE spent SET tally = x'93c0' WHERE session = 1")
+    assert same().totals.calls == 7
 
 
 @pytest.mark.parametrize("number", [2**62, 2**64, 2**90])

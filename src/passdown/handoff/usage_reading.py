@@ -22,7 +22,7 @@ from passdown.usage.calls import Account, Call, read_account
 from passdown.usage.growth import Growth, growth_of
 from passdown.usage.prices import Cost, cost_of
 from passdown.usage.switches import Switch, find_long, find_switches, switch_findings
-from passdown.usage.tally import Line, Tally, key_of, keys_of, lines_of, tally_of
+from passdown.usage.tally import Line, Tally, key_of, keys_of, lines_of
 from passdown.usage.totals import By, Ledger, Mine, Totals, check_convention, owned
 
 
@@ -133,9 +133,8 @@ class Reading:
         if self.settings.strict and self.first is None:
             self.first = OneSession(account=account, growth=growth_of(account), switches=switches)
 
-    def take(self, stored: Spent, lines: Callable[[int], bytes]) -> None:
+    def take(self, stored: Spent, tally: Tally, lines: Callable[[int], bytes]) -> None:
         """Count one session out of what the index keeps of it; `lines` gives each call's numbers where they matter."""
-        tally = tally_of(stored.tally)
         if tally.contradicts:
             self.leave_out(stored.session_id or stored.path, "usage.contradicts", tally.contradicts)
             return

@@ -38,8 +38,8 @@ def read_stored(folder: Path, asked: Asked, period: Period, settings: Settings, 
         for one in spent(database, wanted):
             if period.ended_before(one.modified_at):
                 continue
-            if one.current:
-                reading.take(one, lambda row: lines_of_calls(database, row))
+            if (tally := tally_of(one.tally) if one.current else None) is not None:
+                reading.take(one, tally, lambda row: lines_of_calls(database, row))
             else:
                 reading.read(refs_of(database, [one.row])[one.row])
         return structs.replace(reading.usage(asked.scope, _Stored(database, wanted)), notes=notes)
@@ -65,7 +65,7 @@ class _Stored:
         """Return a session's calls, none where they cannot be read."""
         row = self._rows[ref.agent, ref.path, ref.inner]
         stored = next(spent(self._database, Filter(self._wanted.homes, ids=[row])), None)
-        if stored is None or not stored.current:
+        tally = tally_of(stored.tally) if stored is not None and stored.current else None
+        if tally is None:
             return Logs().calls(ref)
-        tally = tally_of(stored.tally)
         return [line.call(tally) for line in lines_of(lines_of_calls(self._database, row))]

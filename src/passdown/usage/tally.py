@@ -108,9 +108,12 @@ _tally = msgspec.msgpack.Decoder(Tally)
 _lines = msgspec.msgpack.Decoder(list[Line])
 
 
-def tally_of(stored: bytes) -> Tally:
-    """Return a stored tally."""
-    return _tally.decode(stored)
+def tally_of(stored: bytes) -> Tally | None:
+    """Return a stored tally, None for bytes that are none."""
+    try:
+        return _tally.decode(stored)
+    except msgspec.MsgspecError:
+        return None
 
 
 def keys_of(stored: bytes) -> array[int]:

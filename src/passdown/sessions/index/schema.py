@@ -14,7 +14,7 @@ from passdown.sessions.index.place import index_path
 
 __all__ = ["DAMAGED", "FORMAT", "PART_BITS", "anew", "index_path", "is_broken", "reading", "remove", "writing"]
 
-FORMAT = 2
+FORMAT = 3
 """Raised by one whenever what the tables hold changes its meaning."""
 
 DAMAGED = "the index of sessions was damaged and has been made anew"
