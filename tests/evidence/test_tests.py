@@ -41,6 +41,7 @@ RED = "FAILED tests/test_a.py::test_x - assert 1 == 2\n1 failed, 2 passed in 0.1
         ("OK (4 tests, 9 assertions)", (), 4, 0),
         ("  1) test mounts (App.LiveTest)\n\n5 tests, 4 failures", ("test mounts (App.LiveTest)",), 5, 4),
         ("  2 - math (Failed)\n\n50% tests passed, 1 tests failed out of 2", ("math",), 2, 1),
+        ("Tests completed in 14.89s\nTests Passed: 22, Failed: 3, Skipped: 0", (), 25, 3),
         ("Passed!  - Failed:     0, Passed:     7, Skipped:     0", (), 7, 0),
         ("nothing of the kind", (), None, None),
     ],
@@ -67,6 +68,20 @@ def test_green_red_and_error(log) -> None:
         "pytest", 2, "ERROR collecting tests/test_a.py\nE   ImportError: no\n!!! Interrupted: 1 error during collection"
     )
     assert log.evidence().tests.state == "error"
+
+
+@pytest.mark.parametrize(
+    ("output", "state"),
+    [
+        ("ok  \tx/y\t0.1s\nok  \tx/z\t(cached)\n?   \tx/w\t[no test files]", "green"),
+        ("ok  \tx/y\t0.1s\nFAIL\tx/z\t0.2s\nFAIL", "red"),
+        ("ok  \tx/y\t0.1s [no tests to run]", "error"),
+        ("something else", "not_run"),
+    ],
+)
+def test_go_says_that_tests_passed_where_the_exit_code_is_hidden(log, output: str, state: str) -> None:
+    log.run("cd board; go test ./... 2>&1 | tail -5; cd ..", 0, output)
+    assert log.evidence().tests.state == state
 
 
 def test_tests_of_another_tree_say_nothing_of_this_one(log) -> None:

@@ -14,7 +14,10 @@ MAX_ID = 200
 
 
 class Report(NamedTuple):
-    """One run of tests as its output tells it. `ran` is None when the output does not say how many ran."""
+    """One run of tests as its output tells it. `ran` is None when the output does not say how many ran.
+
+    `passed` says that tests ran well all the same, as Go's lines do.
+    """
 
     failing: tuple[str, ...] = ()
     more_failing: int = 0
@@ -22,6 +25,7 @@ class Report(NamedTuple):
     ran: int | None = None
     failed: int | None = None
     broken: bool = False
+    passed: bool = False
 
 
 _FAILING: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -60,6 +64,7 @@ _SUMMARY: tuple[tuple[tuple[str, ...], str], ...] = (
     (("% tests passed",), r"^(?P<line>\d+% tests passed, \d+ tests failed out of \d+)"),
     (("Passed!", "Failed!"), r"(?P<line>(?:Passed|Failed)!\s+- Failed:\s*\d+, Passed:\s*\d+[^\n]*)"),
     (("Summary [",), r"Summary \[[^\]]*\]\s*(?P<line>\d+ tests? run: [^\n]*)"),
+    (("Tests Passed: ",), r"^(?P<line>Tests Passed: \d+, Failed: \d+[^\n]*)$"),
     (("Ran ",), r"^(?P<line>Ran \d+ tests? in [^\n]*)$"),
     ((" passing",), r"^\s*(?P<line>\d+ passing\b[^\n]*)$"),
     ((" pass",), r"^\s*(?P<line>\d+ pass)$"),
@@ -98,6 +103,7 @@ _BROKEN = (
     r"|\[build failed\]|\[setup failed\]|\berror TS\d+:"
 )
 _GO_OK = r"^ok\s+\S+"
+_GO_FAIL = r"^(?:FAIL\b|panic: |---\ FAIL: )"
 _GO_EMPTY = r"\[no test files\]|\[no tests to run\]"
 _GO_EMPTY_WORDS = ("[no test files]", "[no tests to run]")
 
@@ -126,15 +132,16 @@ def read_report(text: str) -> Report:
     if failed is None and failing:
         failed = len(failing)
     ran = None if passed is None and failed is None else (passed or 0) + (failed or 0)
+    fine = False
     if ran is None and "ok" in text and _compiled(_GO_OK).search(text):
         lines = _compiled(_GO_OK).finditer(text)
         empty = all(_compiled(_GO_EMPTY).search(text, match.start(), _line_end(text, match.end())) for match in lines)
-        ran = 0 if empty else None
+        ran, fine = (0, False) if empty else (None, not failing and not _compiled(_GO_FAIL).search(text))
     elif ran is None and (_holds(text, _GO_EMPTY_WORDS) or _none_ran(text)):
         ran = 0
     ids = tuple(failing)
     broken = not (ran and failing) and _holds(text, _BROKEN_WORDS) and bool(_compiled(_BROKEN).search(text))
-    return Report(ids[:MAX_FAILING], max(0, len(ids) - MAX_FAILING), line, ran, failed, broken)
+    return Report(ids[:MAX_FAILING], max(0, len(ids) - MAX_FAILING), line, ran, failed, broken, fine and not broken)
 
 
 def _none_ran(text: str) -> bool:

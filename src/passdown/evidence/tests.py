@@ -232,7 +232,7 @@ def _colour(run: CommandRun, report: Report, *, masking: bool) -> Colour | None:
     if run.result == "ok" and run.exit in {0, None} and not run.expected:
         if report.failed:
             return "red" if masking else "green"
-        return "green" if report.ran is not None or not masking else None
+        return "green" if report.ran is not None or report.passed or not masking else None
     broken = report.broken or _NO_RUNNER.search(run.error_line) is not None
     if run.exit in {126, 127} or broken or (run.exit in {2, 3, 4, 5} and program_of(run.tokens) == "pytest"):
         return "error"
