@@ -128,25 +128,25 @@ def conflict(repo: Any) -> None:
     repo.commit("two")
 
 
-@pytest.mark.situation("tree.operation_in_progress", "block")
+@pytest.mark.situation("tree.operation_in_progress", "block", kind="choice", by="git .*")
 def merge_in_progress(repo: Any) -> None:
     conflict(repo)
     repo.git("merge", "other", check=False)
 
 
-@pytest.mark.situation("tree.operation_in_progress", "block")
+@pytest.mark.situation("tree.operation_in_progress", "block", kind="choice", by="git .*")
 def rebase_in_progress(repo: Any) -> None:
     conflict(repo)
     repo.git("rebase", "other", check=False)
 
 
-@pytest.mark.situation("tree.operation_in_progress", "block")
+@pytest.mark.situation("tree.operation_in_progress", "block", kind="choice", by="git .*")
 def cherry_pick_in_progress(repo: Any) -> None:
     conflict(repo)
     repo.git("cherry-pick", "other", check=False)
 
 
-@pytest.mark.situation("tree.operation_in_progress", "block")
+@pytest.mark.situation("tree.operation_in_progress", "block", kind="choice", by="git .*")
 def revert_in_progress(repo: Any) -> None:
     source(repo)
     repo.write("src/a.py", "A = 2\n")

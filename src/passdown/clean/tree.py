@@ -72,7 +72,7 @@ def _operation(name: str, unmerged: Sequence[str]) -> Finding:
     return Finding(
         code="tree.operation_in_progress", severity="warn" if name == "bisect" else "block",
         detail=f"a {name} is in progress{open_paths}{go_on}", where=unmerged[0] if unmerged else "",
-        fix=MENDING.get(name, "git status"), mend_kind="choice",
+        fix=MENDING.get(name, "git status"), mend_kind="command" if name == "bisect" else "choice",
     )  # fmt: skip
 
 
