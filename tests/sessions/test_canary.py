@@ -19,6 +19,7 @@ from passdown.handoff.take import Terms, take
 from passdown.handoff.wrap import wrap
 from passdown.model.session import (
     AnyEvent,
+    Compaction,
     SessionEnd,
     SessionRef,
     SessionStart,
@@ -32,7 +33,7 @@ from passdown.takeover.brief_text import render_brief
 
 
 def look(events: Iterable[AnyEvent], records: int = 100) -> Canary:
-    canary = Canary()
+    canary = Canary("copilot")
     for event in (SessionStart(session_id="s", agent="copilot", at=1), *events, SessionEnd(records=records)):
         canary.look(event)
     return canary
@@ -71,7 +72,10 @@ def test_what_a_crash_cut_off_is_no_other_format() -> None:
         ([called(n, action="edit") for n in (1, 2, 3)], "none of 3 edits has its file"),
         ([ToolResult(call_id=f"x{n}", outcome="ok", line=n) for n in (1, 2, 3)], "none of 3 results belongs to a call"),
         ([UserMessage(text="", at=1, line=n) for n in (1, 2, 3)], "none of 3 messages has a text"),
-        ([called(n, at=None) for n in (1, 2, 3)], "none of 3 messages and calls has a time"),
+        (
+            [UserMessage(text="a", line=1), *(called(n, at=None) for n in range(9))],
+            "none of 10 messages and calls has a",
+        ),
     ],
 )
 def test_a_field_that_is_gone(events: list[AnyEvent], words: str) -> None:
@@ -87,6 +91,37 @@ def test_one_that_has_it_is_enough() -> None:
     calls = [called(1), called(2, command=""), called(3, command=""), called(4, action="edit")]
     results = [ToolResult(call_id=name, outcome="ok") for name in ("c1", "gone", "gone")]
     assert look([*calls, *results]).findings("codex", "s") == []
+
+
+def test_a_log_of_which_nothing_comes() -> None:
+    canary = Canary("claude_code")
+    for event in (SessionStart(session_id="s", agent="claude_code"), SessionEnd(records=40, ignored={"tick": 30})):
+        canary.look(event)
+    assert canary.nothing
+    assert [finding.detail for finding in canary.findings("claude_code", "s")] == [
+        "format not understood: nothing comes of 10 of 40 records of claude_code"
+    ]
+    assert not look([], records=4).misread  # begun, and left
+
+
+def test_words_that_are_missing() -> None:
+    calls = [called(n) for n in range(10)]
+    (finding,) = look(calls).findings("copilot", "s")
+    assert "nobody's request beside 10 tool calls" in finding.detail
+    asked = UserMessage(text="Go on.", at=1)
+    assert not look([asked, *calls]).misread
+    assert not look([Compaction(summary="So far …"), *calls]).misread
+    (finding,) = look([asked, *(called(n) for n in range(50))]).findings("copilot", "s")
+    assert "no word of the agent beside 50 tool calls" in finding.detail
+
+
+@pytest.mark.parametrize(("agent", "misread"), [("claude_code", True), ("cursor", False)])
+def test_times_are_missed_only_where_an_agent_keeps_them(agent: str, misread: bool) -> None:
+    canary = Canary(agent)
+    for event in (SessionStart(session_id="s", agent=agent), *(called(n, at=None) for n in range(10))):
+        canary.look(event)
+    canary.look(UserMessage(text="Go on."))
+    assert canary.misread == misread
 
 
 @pytest.fixture

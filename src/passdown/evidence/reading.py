@@ -53,7 +53,7 @@ class Reading:
         self.runs = SessionRuns(ref.session_id, stages.places)
         self.said = ""
         self.events = 0
-        self.canary = Canary()
+        self.canary = Canary(ref.agent)
         self.compactions = 0
         self.first: int | None = None
         self.last: int | None = None

@@ -46,7 +46,7 @@ def describe(ref: SessionRef) -> dict[str, Any]:
 
     `not_understood` says, with the evidence, that the format is another than the one that is known.
     """
-    canary = Canary()
+    canary = Canary(ref.agent)
     counts: dict[str, Any] = msgspec.to_builtins(summarize(_watched(read_ref(ref), canary)))
     found = canary.findings(ref.agent, str(counts.get("session_id", "")))
     counts["not_understood"] = [finding.detail for finding in found if finding.severity == "warn"]

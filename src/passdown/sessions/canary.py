@@ -15,6 +15,7 @@ from passdown.model.finding import Finding
 from passdown.model.session import (
     AnyEvent,
     AssistantMessage,
+    Compaction,
     SessionEnd,
     SessionStart,
     ToolCall,
@@ -28,6 +29,16 @@ SHARE = 50
 """One record in so many may be unknown before the format counts as not understood (2 %)."""
 ENOUGH = 3
 """How many records of a kind must all lack a field before it counts as lost."""
+MUTE = 10
+"""How many calls without anybody's words in the user's role, or without a time, before those count as lost."""
+DUMB = 50
+"""How many calls without a word of the agent before its words count as lost; some say little."""
+SILENT = 5
+"""How many records of which nothing comes, and that are not known to hold nothing, make a log not understood."""
+TIMED = frozenset((
+    "claude_code", "codex", "opencode", "pi", "gemini", "qwen", "copilot", "openhands", "kimi", "goose", "crush",
+))  # fmt: skip
+"""The agents that put a time to everything."""
 _OPEN = 512
 _NAMED = 4
 _TIMELESS = frozenset(row.id for row in TABLE if row.timeless)
@@ -59,14 +70,19 @@ class Lost:
 class Canary:
     """Looks at a session's events as they go by; `findings` says what it made of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, agent: str = "") -> None:
+        self.agent = agent
         self.records = 0
+        self.ignored = 0
         self.understood = 0
         self.unknown = 0
         self.kinds: Counter[str] = Counter()
         self.first: Unknown | None = None
         self._calls: dict[str, None] = {}
-        self._timed = False
+        self._timed = agent in TIMED
+        self._asked = False
+        self._said = False
+        self._acted: ToolCall | None = None
         self.tool = Lost("tool calls has the tool's name")
         self.command = Lost("commands has its text")
         self.path = Lost("edits has its file")
@@ -90,12 +106,14 @@ class Canary:
 
     def _end(self, event: SessionEnd) -> None:
         self.records += event.records
+        self.ignored += sum(event.ignored.values())
 
     def _call(self, event: ToolCall) -> None:
         self.understood += 1
         self._calls[event.call_id] = None
         if len(self._calls) > _OPEN:
             del self._calls[next(iter(self._calls))]
+        self._acted = self._acted or event
         self.tool.look(event, event.tool)
         if event.action == "run":
             self.command.look(event, event.command)
@@ -111,13 +129,18 @@ class Canary:
 
     def _user(self, event: UserMessage) -> None:
         self.understood += 1
+        self._asked = True
         if event.origin == "human":
             self.text.look(event, event.text or event.images)
         self.time.look(event, event.at is not None)
 
     def _assistant(self, event: AssistantMessage) -> None:
         self.understood += 1
+        self._said = self._said or not event.reasoning
         self.time.look(event, event.at is not None)
+
+    def _compaction(self, _: Compaction) -> None:
+        self._asked = True  # its summary stands for what was asked
 
     @property
     def strange(self) -> bool:
@@ -128,34 +151,49 @@ class Canary:
     @property
     def nothing(self) -> bool:
         """Say whether nothing at all of a log that is not empty was understood."""
-        return bool(self.unknown) and not self.understood
+        return not self.understood and (bool(self.unknown) or self.records - self.ignored >= SILENT)
 
     @property
     def misread(self) -> bool:
         """Say whether the format was not understood: too much is unknown, or a field that is relied on is gone."""
-        return self.strange or self.nothing or any(lost.gone for lost in self._fields())
+        return self.strange or self.nothing or bool(self._words()) or any(lost.gone for lost in self._fields())
 
     def _fields(self) -> Iterable[Lost]:
         yield from (self.tool, self.command, self.path, self.call, self.text)
-        if self._timed:
+        if self._timed and self.time.seen >= MUTE:
             yield self.time
+
+    def _words(self) -> list[str]:
+        """Return whose words are missing beside all the calls that were made."""
+        calls = self.tool.seen
+        missing = [] if self._asked or calls < MUTE else ["nobody's request"]
+        return missing + ([] if self._said or calls < DUMB else ["no word of the agent"])
 
     def findings(self, agent: str, session: str) -> list[Finding]:
         """Return what was not understood, with the evidence: which records, how many, where the first of them lies."""
-        found = [self._unread(agent, session)] if self.unknown else []
-        for lost in self._fields():
-            if lost.gone and lost.first is not None:
-                what = f"none of {lost.seen} {lost.what}; the first lies at {_place(lost.first)}"
-                found.append(
-                    Finding(
-                        code="session.lost_fields", severity="warn", where=session, offset=lost.first.offset,
-                        line=lost.first.line, detail=f"format not understood ({agent}): {what}",
-                    )
-                )  # fmt: skip
+        found = [self._unread(agent, session)] if self.unknown or self.nothing else []
+        lost = [
+            (f"none of {lost.seen} {lost.what}", lost.first)
+            for lost in self._fields()
+            if lost.gone and lost.first is not None
+        ]
+        lost += [(f"{what} beside {self.tool.seen} tool calls", self._acted) for what in self._words() if self._acted]
+        for what, first in lost:
+            detail = f"format not understood ({agent}): {what}; the first lies at {_place(first)}"
+            found.append(
+                Finding(
+                    code="session.lost_fields", severity="warn", where=session, detail=detail,
+                    offset=first.offset, line=first.line,
+                )
+            )  # fmt: skip
         return found
 
     def _unread(self, agent: str, session: str) -> Finding:
         misread = self.strange or self.nothing
+        if not self.unknown:
+            idle = self.records - self.ignored
+            detail = f"format not understood: nothing comes of {idle} of {self.records} records of {agent}"
+            return Finding(code="session.unread_records", severity="warn", where=session, detail=detail)
         first = self.first or Unknown()
         kinds = ", ".join(f"{one_line(kind, 60)} {count}" for kind, count in self.kinds.most_common(_NAMED))
         more = ", …" if len(self.kinds) > _NAMED else ""
@@ -179,4 +217,5 @@ _HANDLERS: dict[type, Callable[[Canary, Any], None]] = {
     ToolResult: Canary._result,
     UserMessage: Canary._user,
     AssistantMessage: Canary._assistant,
+    Compaction: Canary._compaction,
 }
