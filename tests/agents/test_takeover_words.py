@@ -14,7 +14,7 @@ from passdown.agents.table import TABLE, takeover_of
 BRIEF = '[passdown] Handoff for main — READY.\n```text\nNext step proposed: "fix @src/a.py"\n```\n[passdown] End of the data.\n'
 FILE = "/r/.git/passdown/launch/0/brief.md"
 MESSAGE = FirstMessage(BRIEF, FILE, "/r/.git/passdown/launch/0/message.md")
-ROWS = {row.id: row for row in TABLE}
+ROWS = {row.id: row for row in TABLE if row.takeover}
 
 
 def started(agent: str, *extra: str, message: FirstMessage = MESSAGE) -> tuple[tuple[str, ...], str, str]:
@@ -97,7 +97,7 @@ def test_what_is_said_comes_first_and_ours_is_marked(agent: str, said: str, brie
 
 def test_the_modules_see_a_finished_brief_alone() -> None:
     folder = Path(__file__).parents[2] / "src/passdown/agents"
-    for row in TABLE:
+    for row in (row for row in TABLE if row.takeover):
         source = (folder / row.id / "takeover.py").read_text("utf-8")
         imports = [line for line in source.splitlines() if line.startswith(("import", "from"))]
         assert all(line.startswith(("from __future__", "from passdown.agents.first_message", "from passdown.model.pattern"))

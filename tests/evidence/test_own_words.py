@@ -35,7 +35,7 @@ def test_what_a_person_said(text: str, own: str) -> None:
 @given(st.text(alphabet=st.characters(exclude_characters="[<"), min_size=1), st.text())
 def test_of_every_agents_first_message_the_wish_is_left(said: str, brief: str) -> None:
     message = FirstMessage(f"[passdown] Handoff for main.\n{brief}", FILE, FILE, said)
-    for row in TABLE:
+    for row in (row for row in TABLE if row.takeover):
         for word in takeover_of(row).start(message, ()).words:
             if "[passdown] Take over" in word:
                 assert own_words(word.removeprefix("--prompt=")) == f"{said}\n\n"
