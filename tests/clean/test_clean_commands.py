@@ -29,6 +29,13 @@ MANIFESTS: dict[str, tuple[str, dict[str, str]]] = {
     "pytest": ("pytest", {"pyproject.toml": "[tool.pytest.ini_options]\n"}),
     "pytest in setup.cfg": ("pytest", {"setup.cfg": "[tool:pytest]\n"}),
     "pytest by its tests": ("pytest", {"tests/unit/test_a.py": "def test_a(): pass\n"}),
+    "unittest": ("python3 -m unittest", {"tests/__init__.py": "", "tests/test_a.py": "import unittest\n"}),
+    "unittest without a package": (
+        "python3 -m unittest discover test", {"test/test_a.py": "from unittest import TestCase\n"}
+    ),
+    "unittest beside pytest": (
+        "pytest", {"tests/test_a.py": "import unittest\n", "tests/test_b.py": "def test_b(): pass\n"}
+    ),
     "uv": ("uv run pytest", {"tests/test_a.py": "", "uv.lock": ""}),
     "poetry": ("poetry run pytest", {"tests/test_a.py": "", "poetry.lock": ""}),
     "cargo": ("cargo test", {"Cargo.toml": "[package]\n"}),

@@ -160,7 +160,7 @@ def test_the_brief_tells_what_was_noted_and_how_the_tests_are(repository: Any, p
         '"no test of shipping yet" (risk)', '"costs are in cents" (clue, src/ship.py:1)', '"parcels weigh under 2 kg"'
     ):  # fmt: skip
         assert told in line
-    assert "Tests: no test run is recorded; the project's manifests point to pytest" in brief
+    assert "Tests: no test run is recorded; the project's files point to python3 -m unittest discover tests" in brief
     passdown("run", "--", "python3", "-m", "unittest", "-q", "tests.test_ship", folder=repository.root)
     passdown("wrap", "--interim", folder=repository.root)
     brief = passdown("take", folder=repository.root).stdout.decode()

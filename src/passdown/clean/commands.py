@@ -21,6 +21,11 @@ _LIMIT = 1 << 20
 _LOOKED_AT = 2000
 """Most names in a folder of tests that are looked at."""
 
+_READ = 20
+"""Most files of tests that are read to see what they are written for."""
+
+_UNITTEST = lazy_pattern(r"(?m)^(?:import unittest|from unittest\b)")
+
 SHELL_TEXT = lazy_pattern(r"[|&;<>()$`*?\[\]#~{}\n!=]")
 """What only a shell understands."""
 
@@ -58,7 +63,7 @@ def _found(root: Path) -> Iterator[str]:
     yield _script(root)
     yield "tox" if _is_file(root, "tox.ini") or "[tool.tox" in _text(root, "pyproject.toml") else ""
     yield "nox" if _is_file(root, "noxfile.py") else ""
-    yield _first(root, _PYTHON_RUNNERS, "pytest") if _has_pytest(root) else ""
+    yield _python(root)
     yield _first(root, _PLAIN, "")
     yield "dotnet test" if any(_names(root, r".+\.(?:sln|slnx|csproj|fsproj)")) else ""
     yield "mix test" if _is_file(root, "mix.exs") else ""
@@ -86,16 +91,29 @@ def _first(root: Path, rows: tuple[tuple[str, str], ...], otherwise: str) -> str
     return next((command for name, command in rows if _is_file(root, name)), otherwise)
 
 
-def _has_pytest(root: Path) -> bool:
-    if any(_is_file(root, name) for name in ("pytest.ini", ".pytest.ini", "conftest.py")):
-        return True
-    if "[tool.pytest" in _text(root, "pyproject.toml") or "[tool:pytest]" in _text(root, "setup.cfg"):
-        return True
-    pattern = r"test_.*\.py|.+_test\.py"
+def _python(root: Path) -> str:
+    """Return how the Python tests are run: with pytest, unless nothing says so and they are all of unittest's."""
+    if any(_is_file(root, name) for name in ("pytest.ini", ".pytest.ini", "conftest.py")) or (
+        "[tool.pytest" in _text(root, "pyproject.toml") or "[tool:pytest]" in _text(root, "setup.cfg")
+    ):
+        return _first(root, _PYTHON_RUNNERS, "pytest")
+    tests = list(islice(_python_tests(root), _READ))
+    if not tests:
+        return ""
+    texts = [_text(root, path.relative_to(root).as_posix()) for path in tests]
+    locked = _first(root, _PYTHON_RUNNERS, "")
+    if locked or not all(_UNITTEST.search(text) for text in texts) or any("pytest" in text for text in texts):
+        return locked or "pytest"
+    folder = tests[0].relative_to(root).parts[0]
+    return (
+        "python3 -m unittest" if _is_file(root, f"{folder}/__init__.py") else f"python3 -m unittest discover {folder}"
+    )
+
+
+def _python_tests(root: Path) -> Iterator[Path]:
     for folder in (root / "tests", root / "test"):
-        if any(_names(folder, pattern)) or any(any(_names(below, pattern)) for below in _folders(folder)):
-            return True
-    return False
+        for place in (folder, *_folders(folder)):
+            yield from (place / name for name in _names(place, r"test_.*\.py|.+_test\.py"))
 
 
 def _names(folder: Path, pattern: str) -> Iterator[str]:

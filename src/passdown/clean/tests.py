@@ -114,7 +114,7 @@ def _not_run(situation: Situation, command: str) -> Finding:
     if proposed := propose_command(situation.root):
         return Finding(
             code="tests.not_run", severity="warn", fix=recorded(proposed),
-            detail=f"no test run is recorded; the project's manifests point to {proposed}",
+            detail=f"no test run is recorded; the project's files point to {proposed}",
         )  # fmt: skip
     return Finding(
         code="tests.no_command", severity="warn", detail="nothing says how to run the tests",
