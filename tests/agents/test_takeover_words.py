@@ -24,7 +24,8 @@ def started(agent: str, *extra: str, message: FirstMessage = MESSAGE) -> tuple[t
 
 
 def test_every_agent_can_be_started_and_installed() -> None:
-    assert all(row.takeover and row.program and row.install for row in TABLE)
+    assert len(ROWS) >= 8
+    assert all(row.program and row.install for row in ROWS.values())
 
 
 def test_agents_that_read_a_file() -> None:

@@ -59,7 +59,7 @@ class FirstMessage(NamedTuple):
         Agents take what stands behind an @ in a prompt for a file to read: in the brief it is none.
         """
         text = f"{self.words('below')}\n\n{self.brief.replace('@', _NO_MENTION)}"
-        if self.private or len(text.encode("utf-8", "surrogateescape")) > LONGEST:
+        if self.private or len(text.encode("utf-8", "surrogatepass")) > LONGEST:
             return self.words(f"in {self.file} (read it first)"), "named"
         return text, "argument"
 
