@@ -96,7 +96,16 @@ def read(ref: SessionRef, *, max_row: int = MAX_LINE) -> Iterator[AnyEvent]:
     wanted = ref.inner or ref.session_id
     with open_tables(path, "Crush", **_NEEDED) as connection:
         where = "id = ?" if wanted else ""
-        rows = list(select(connection, "sessions", _SESSION, where=where, values=[wanted][: len(where)], order="id"))
+        rows = list(
+            select(
+                connection,
+                "sessions",
+                _SESSION,
+                where=where,
+                values=[wanted][: len(where)],
+                order="updated_at DESC, id",
+            )
+        )
         mains = [row for row in rows if wanted or not text(row, "parent_session_id")]
         yield from _events(connection, only(mains, "id", path, wanted), path, ref, max_row)
 

@@ -51,7 +51,16 @@ def read_database(path: Path, ref: SessionRef, max_row: int) -> Iterator[AnyEven
     wanted = ref.inner or ref.session_id
     with open_tables(path, "Goose", **_NEEDED) as connection:
         where = "id = ?" if wanted else ""
-        rows = list(select(connection, "sessions", _SESSION, where=where, values=[wanted][: len(where)], order="id"))
+        rows = list(
+            select(
+                connection,
+                "sessions",
+                _SESSION,
+                where=where,
+                values=[wanted][: len(where)],
+                order="updated_at DESC, id",
+            )
+        )
         yield from _events(connection, only(rows, "id", path, wanted), ref, max_row)
 
 
