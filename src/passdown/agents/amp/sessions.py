@@ -1,6 +1,6 @@
 """Amp's sessions: `<home>/threads/T-<id>.json`, one document a thread.
 
-The producer is closed; the shapes are those that other programs read (see docs/supported-versions.md): no real file was at hand.
+The producer is closed; the shapes are those that other programs read, and no real file was at hand.
 Newer releases keep threads on the server, where nothing of this program reads them.
 """
 
