@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from passdown.handoff.compacted import Comparison, compare_compactions
+from passdown.handoff.costs.compacted import Comparison, compare_compactions
 from passdown.sessions.read import refer_to
 
 KEPT = "Never touch the vendored parser in third_party, ask me first."

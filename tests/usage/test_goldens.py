@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from passdown.handoff.usage import Question, read_usage
+from passdown.handoff.costs.question import Question, read_usage
 
 GOLDENS = Path(__file__).parents[1] / "goldens" / "sessions"
 FOLDERS = {

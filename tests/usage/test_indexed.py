@@ -13,8 +13,8 @@ import pytest
 from msgspec import structs
 
 from passdown.agents.table import TABLE
-from passdown.handoff.usage import Question, read_usage
-from passdown.handoff.usage_reading import Usage
+from passdown.handoff.costs.question import Question, read_usage
+from passdown.handoff.costs.reading import Usage
 from passdown.sessions.index.fill import refresh
 from passdown.sessions.index.place import index_path
 from passdown.usage.totals import By

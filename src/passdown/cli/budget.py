@@ -11,7 +11,7 @@ import click
 from passdown.cli.output import at_terminal, print_findings, print_json
 
 if TYPE_CHECKING:
-    from passdown.handoff.budget import Asked, Standing
+    from passdown.handoff.costs.budget import Asked, Standing
 
 _PAYLOAD = 1 << 20
 
@@ -65,7 +65,7 @@ def budget(
     As Claude Code's status line, in its settings.json:
     {"statusLine": {"type": "command", "command": "passdown budget --statusline"}}
     """
-    from passdown.handoff.budget import Asked, read_budget, status_line
+    from passdown.handoff.costs.budget import Asked, read_budget, status_line
     from passdown.sessions.read import agent_called
 
     asked = Asked(
@@ -93,7 +93,7 @@ def _watch(folder: Path, asked: Asked, every: float, *, as_json: bool) -> int:
 
     import msgspec
 
-    from passdown.handoff.budget import watch_budget
+    from passdown.handoff.costs.budget import watch_budget
 
     last: Standing | None = None
     for standing in watch_budget(folder, asked):

@@ -68,8 +68,8 @@ def usage(
     if sum((bool(session), chain, everywhere)) > 1:
         raise click.UsageError("--session, --chain and --all are three different questions")
     from passdown.cli.sessions import _progress
-    from passdown.handoff.usage import Question, read_usage
-    from passdown.handoff.usage_report import report
+    from passdown.handoff.costs.question import Question, read_usage
+    from passdown.handoff.costs.report import report
 
     way: By | None = by or ("session" if as_csv else None)
     asked = Question(
@@ -80,7 +80,7 @@ def usage(
     for note in found.notes:
         click.echo(f"note   {one_line(note, 200)}", err=True)
     if svg:
-        from passdown.handoff.usage_chart import write_svg
+        from passdown.handoff.costs.chart import write_svg
 
         write_svg(found, Path(svg))
         click.echo(f"wrote {svg}", err=True)
@@ -97,7 +97,7 @@ def usage(
         for line in _lines(told):
             click.echo(line)
     if chart and not as_csv:
-        from passdown.handoff.usage_chart import chart_lines
+        from passdown.handoff.costs.chart import chart_lines
 
         for line in ("", *chart_lines(found, terminal_width("stdout") or 80)):
             click.echo(line)

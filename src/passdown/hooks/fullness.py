@@ -9,7 +9,7 @@ from pathlib import Path
 from passdown.agents.log import safe_id
 from passdown.config import Budget
 from passdown.errors import PassdownError
-from passdown.handoff.budget import Asked, Standing, standing_of
+from passdown.handoff.costs.budget import Asked, Standing, standing_of
 from passdown.hooks.entry import AGENTS
 from passdown.hooks.spool import WORK, Spooled, state
 from passdown.io.files import write_files

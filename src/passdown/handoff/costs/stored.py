@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from passdown.handoff.nested import Logs
+from passdown.handoff.costs.nested import Logs
+from passdown.handoff.costs.reading import Period, Reading, Settings, Usage
 from passdown.handoff.session_list import Progress, Wanted, answer, filter_of
-from passdown.handoff.usage_reading import Period, Reading, Settings, Usage
 from passdown.model.session import SessionRef
 from passdown.sessions.index.query import Filter, lines_of_calls, refs_as_found, refs_of, spent
 from passdown.usage.calls import Call

@@ -10,15 +10,15 @@ from msgspec import Struct, structs
 
 from passdown.config import Budget, load_config
 from passdown.errors import NoEvidenceError, PassdownError
-from passdown.handoff.compacted import compare_compactions
+from passdown.handoff.costs.compacted import compare_compactions
+from passdown.handoff.costs.nested import Logs
+from passdown.handoff.costs.reading import Period, Reading, Settings, Usage
+from passdown.handoff.costs.stored import Asked, read_stored
 from passdown.handoff.named import only_head
-from passdown.handoff.nested import Logs
 from passdown.handoff.place import branch_on_shelf, find_root
 from passdown.handoff.session_list import Progress, Wanted, moment
 from passdown.handoff.sessions import find_session
 from passdown.handoff.shelves import store_of
-from passdown.handoff.usage_reading import Period, Reading, Settings, Usage
-from passdown.handoff.usage_stored import Asked, read_stored
 from passdown.io.files import read_bounded
 from passdown.model.moment import to_milliseconds
 from passdown.model.session import SessionRef

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from passdown.handoff.compacted import Comparison
-from passdown.handoff.nested import NestedCost
-from passdown.handoff.usage import rows_of, sums
-from passdown.handoff.usage_reading import OneSession, Usage
+from passdown.handoff.costs.compacted import Comparison
+from passdown.handoff.costs.nested import NestedCost
+from passdown.handoff.costs.question import rows_of, sums
+from passdown.handoff.costs.reading import OneSession, Usage
 from passdown.redact.neutralise import one_line
 from passdown.redact.scan import Redactor
 from passdown.usage.calls import Step, next_prompt

@@ -10,8 +10,8 @@ from msgspec import Struct, structs
 
 from passdown.errors import FormatError, PassdownError
 from passdown.evidence.nested import MOST, Nested, NestedReader, nested_findings, nested_in
-from passdown.handoff.compacted import Comparison
-from passdown.handoff.nested import NestedCost, Records, nested_cost
+from passdown.handoff.costs.compacted import Comparison
+from passdown.handoff.costs.nested import NestedCost, Records, nested_cost
 from passdown.model.finding import Finding
 from passdown.model.session import AnyEvent, SessionRef
 from passdown.redact.neutralise import one_line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from passdown.handoff.usage_reading import Usage
+from passdown.handoff.costs.reading import Usage
 from passdown.io.files import write_files
 from passdown.redact.neutralise import one_line
 from passdown.usage.charts import Charts, text_charts
