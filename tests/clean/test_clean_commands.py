@@ -31,10 +31,12 @@ MANIFESTS: dict[str, tuple[str, dict[str, str]]] = {
     "pytest by its tests": ("pytest", {"tests/unit/test_a.py": "def test_a(): pass\n"}),
     "unittest": ("python3 -m unittest", {"tests/__init__.py": "", "tests/test_a.py": "import unittest\n"}),
     "unittest without a package": (
-        "python3 -m unittest discover test", {"test/test_a.py": "from unittest import TestCase\n"}
+        "python3 -m unittest discover test",
+        {"test/test_a.py": "from unittest import TestCase\n"},
     ),
     "unittest beside pytest": (
-        "pytest", {"tests/test_a.py": "import unittest\n", "tests/test_b.py": "def test_b(): pass\n"}
+        "pytest",
+        {"tests/test_a.py": "import unittest\n", "tests/test_b.py": "def test_b(): pass\n"},
     ),
     "uv": ("uv run pytest", {"tests/test_a.py": "", "uv.lock": ""}),
     "poetry": ("poetry run pytest", {"tests/test_a.py": "", "poetry.lock": ""}),

@@ -227,7 +227,10 @@ def test_what_it_commits_is_clean_and_removed_in_another_clone(
 ) -> None:
     before = tree(repository.root)
     hint = passdown("skill", "install", "claude", folder=repository.root).stderr.decode()
-    assert "git add -- .claude/skills/passdown && git commit -q -m 'Add the skill of passdown' -- .claude/skills/passdown" in hint
+    assert (
+        "git add -- .claude/skills/passdown && git commit -q -m 'Add the skill of passdown' -- .claude/skills/passdown"
+        in hint
+    )
     repository.commit("Teach agents")
     clone = tmp_path / "clone"
     repository.git("clone", "-q", str(repository.root), str(clone))

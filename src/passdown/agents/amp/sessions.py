@@ -1,7 +1,7 @@
 """Amp's sessions: `<home>/threads/T-<id>.json`, one document a thread.
 
-The producer is closed; the shapes are those that other programs read, and no real file was at hand.
-Newer releases keep threads on the server, where nothing of this program reads them.
+The producer is closed; the shapes are those that other programs read (docs/supported-versions.md): no real file was at
+hand. Newer releases keep threads on the server, where nothing of this program reads them.
 """
 
 from __future__ import annotations
