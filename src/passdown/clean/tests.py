@@ -16,6 +16,7 @@ from passdown.model.command import normalize_command
 from passdown.model.evidence import CommandChain
 from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
+from passdown.packet.noted import TESTS_FAIL
 
 _NONE_RAN = lazy_pattern(
     r"(?i)no tests ran|collected 0 items|ran 0 tests|no test files|no tests? (?:found|to run|collected)|0 passing|"
@@ -69,7 +70,7 @@ def _red(situation: Situation, command: str) -> Finding:
 
 def _naming(unnamed: list[str]) -> str:
     """Return the command that names what fails: a note that lasts, or for more than a note holds, the packet itself."""
-    note = f"tests fail: {', '.join(unnamed)}"
+    note = f"{TESTS_FAIL}{', '.join(unnamed)}"
     fits = len(note) <= LONGEST_NOTE and note.isprintable() and "  " not in note
     return f"passdown note risk {shlex.quote(note)}" if fits else "passdown wrap --name-failures"
 

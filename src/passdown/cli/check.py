@@ -144,7 +144,7 @@ def table(state: CleanState, width: int = 0) -> Iterator[str]:
     """
     found = sorted(
         (f for check in state.checks for f in check.findings if f.severity != "info"),
-        key=lambda f: (f.code not in state.blocking, SEVERITY_ORDER[f.severity], f.code == "branch.unpushed"),
+        key=lambda f: (f.code not in state.blocking, SEVERITY_ORDER[f.severity], _late(f)),
     )
     yield _headline(state, found)
     rows = [(_severity(f, state), f.code, _place(f), one_line(f.fix, 400)) for f in found]
@@ -161,6 +161,11 @@ def table(state: CleanState, width: int = 0) -> Iterator[str]:
         yield f"  allowed  {override.code}  ({one_line(override.reason, 200)}; {override.by})"
     if waivers := state.counts.get("waivers", 0):
         yield f"  {waivers} debug lines are waived by a comment"
+
+
+def _late(finding: Finding) -> int:
+    """Say what is mended after the rest: a commit keeps what the other mends left, and is pushed at last."""
+    return 2 if finding.code == "branch.unpushed" else int("git commit " in finding.fix)
 
 
 def _headline(state: CleanState, found: list[Finding]) -> str:

@@ -26,7 +26,7 @@ Colour = Literal["green", "red", "error"]
 _NO_RUNNER = lazy_pattern(r"\bNo module named '?(?:pytest|unittest|nose2?|tox)'?\s*$")
 _PROSE_WORD = lazy_pattern(r"[A-Za-z][a-z']*[.,;]?")
 _HARMLESS_CHANGE = lazy_pattern(
-    r"(?i)(?:^|/)(?:docs?|outputs|\.ai|\.passdown)/|\.(?:md|mdx|rst|txt|adoc)$"
+    r"(?i)(?:^|/)(?:docs?|outputs|\.ai|\.passdown|\.(?:claude|agents|qwen)/skills)/|\.(?:md|mdx|rst|txt|adoc)$"
     r"|(?:^|/)(?:agent_state|task_board|feature_list|scope_contract|clean_state|feedback_record\w*)\.jsonl?(?:\.\d)?$"
     r"|(?:^|/)(?:decisions|questions|clues)\.jsonl$"
     r"|(?:^|/)(?:LICENSE|CHANGELOG|AUTHORS|NOTICE)[^/]*$"

@@ -34,8 +34,13 @@ def source_of(context: Context) -> str:
     return context.artifact("decisions") or "decisions.jsonl"
 
 
+TESTS_FAIL = "tests fail: "
+"""How a note begins that names what fails, as `check` proposes it. It is settled when all tests are green."""
+
+
 def noted_risks(context: Context) -> list[Risk]:
     """Return the noted risks, and the pinned ones that only the previous packet still knows."""
+    green = context.evidence.tests.state == "green"
     source = source_of(context)
     own = [
         Risk(
@@ -43,6 +48,7 @@ def noted_risks(context: Context) -> list[Risk]:
             source=source, by=row.by, pinned=row.pinned, basis="declared",
         )
         for row in notes_of(context, "risk")
+        if row.pinned or not (green and row.text.startswith(TESTS_FAIL))
     ]  # fmt: skip
     return [*own, *carried_risks(context)]
 
