@@ -40,11 +40,11 @@ def test_blocked_is_exit_3_and_lists_everything_in_one_pass(passdown: Any, repos
     lines = done.stdout.decode().splitlines()
     assert lines[0] == "3 things to settle before this can be handed over:"
     rows = [line for line in lines if line.startswith("  block")]
-    assert [row.split()[1] for row in rows] == ["tree.uncommitted", "tree.untracked", "temp.debug_print"]
-    assert "src/limits.py:2  breakpoint()" in rows[2]
-    assert "git add -- src/a.py && git commit" in rows[0]
+    assert [row.split()[1] for row in rows] == ["temp.debug_print", "tree.uncommitted", "tree.untracked"]
+    assert "src/limits.py:2  breakpoint()" in rows[0]
+    assert "git add -- src/a.py && git commit" in rows[1]
     assert len({row.index(row.split()[1]) for row in rows}) == 1
-    assert len({row.index(word) for row, word in zip(rows, ("1 file", "1 file", "src/limits"), strict=True)}) == 1
+    assert len({row.index(word) for row, word in zip(rows, ("src/limits", "1 file", "1 file"), strict=True)}) == 1
 
 
 def test_json_has_a_schema_and_the_file_is_the_same(passdown: Any, repository: Any, tmp_path: Path) -> None:
