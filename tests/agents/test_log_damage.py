@@ -185,7 +185,8 @@ MATERIAL = [
     (agent, path.read_bytes(), path.name)
     for agent in FORMATS
     for path in sorted((FIXTURES / agent).rglob("*.json*"))
-    if path.name != "projects.json" and path.parent.name != "events"
+    if path.name not in ("projects.json", "results.jsonl")
+    and path.parent.name != "events"  # one holds no session, one three
 ]
 JOINED = b"\n".join(path.read_bytes() for path in sorted((FIXTURES / "openhands").rglob("event-*.json")))
 MATERIAL.append(("openhands", JOINED, "events.jsonl"))

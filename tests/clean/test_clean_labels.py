@@ -16,6 +16,7 @@ import pytest
 from passdown.clean.commented import commented_findings
 from passdown.clean.content import Source
 from passdown.clean.debug import debug_findings
+from passdown.clean.edits import Edits
 from passdown.repository.added_lines import FileLines
 
 LABELS = Path(__file__).parents[1] / "labels" / "leftovers.tsv"
@@ -50,9 +51,9 @@ def judged(label: Label) -> str:
     added = frozenset(range(first, first + label.text.count("\n") + 1))
     source = Source(FileLines(f"src/library.{label.extension}", text, added), frozenset())
     if label.kind == "comment":
-        found = [f.severity for f in commented_findings([source])]
+        found = [f.severity for f in commented_findings([source], Edits())]
     else:
-        found = [f.severity for f in debug_findings([source], Path("/nowhere"), lambda paths: {})]
+        found = [f.severity for f in debug_findings([source], Path("/nowhere"), lambda paths: {}, (), Edits())]
     return "block" if "block" in found else "warn" if found else "none"
 
 
