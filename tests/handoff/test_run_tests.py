@@ -125,39 +125,6 @@ def test_red_is_named_or_blocks(project: Any, check: Any, passdown: Any) -> None
     assert "tests/test_a.py::test_number_0" in risks["tests.red"]
 
 
-def test_a_note_that_named_what_failed_is_settled_by_green(project: Any, check: Any, passdown: Any) -> None:
-    project.write("tests/test_a.py", "def test_a():\n    assert 1 == 2\n")
-    project.commit("red")
-    _, state, _ = check(project, "--run-tests")
-    fix = next(f["fix"] for c in state["checks"] for f in c["findings"] if f["code"] == "tests.red_unnamed")
-    passdown(*shlex.split(fix)[1:], folder=project.root)
-    passdown("note", "risk", "the limit is a guess", folder=project.root)
-    noted = {risk["detail"] for risk in packet(passdown, project)["open_risks"]}
-    assert {"the limit is a guess", "tests fail: tests/test_a.py::test_a"} <= noted
-    project.write("tests/test_a.py", GREEN)
-    project.commit("green")
-    check(project, "--run-tests")
-    settled = {risk["detail"] for risk in packet(passdown, project)["open_risks"]}
-    assert "the limit is a guess" in settled
-    assert not [detail for detail in settled if detail.startswith("tests fail")]
-
-
-def test_skills_are_no_code_and_commits_come_last(project: Any, check: Any, passdown: Any) -> None:
-    check(project, "--run-tests")
-    assert passdown("skill", "install", "claude", folder=project.root).returncode == 0
-    project.write("src/b.py", "def b():\n    breakpoint()\n    return 1\n")
-    codes, _, _ = check(project)
-    assert codes["tests.stale"] == "block"
-    (project.root / "src/b.py").unlink()
-    assert "tests.stale" not in check(project)[0]
-    project.write("src/b.py", "def b():\n    breakpoint()\n    return 1\n")
-    lines = passdown("check", folder=project.root).stdout.decode().splitlines()
-    mends = [line for line in lines if line.startswith("  block")]
-    commits = [number for number, line in enumerate(mends) if "git commit " in line]
-    others = [number for number, line in enumerate(mends) if "git commit " not in line]
-    assert commits and others and max(others) < min(commits)
-
-
 def test_what_cannot_start(project: Any, check: Any) -> None:
     project.write("tests/test_a.py", "import no_such_module_here\n")
     project.commit("broken")
