@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE))
 LARGEST = 1 << 16
 
 
-def guided(target: str, seconds: int, found: Path) -> None:
+def guided(target: str, seconds: int, found: Path, seed: int) -> None:
     """Run libFuzzer on one target in this process; it ends the process itself."""
     import atheris  # type: ignore[import-not-found]
 
@@ -31,11 +31,11 @@ def guided(target: str, seconds: int, found: Path) -> None:
         import mutate
         import targets
 
-        for seed in targets.seeds(target):  # a reader loads much of itself when it first reads
-            targets.TARGETS[target](seed.read_bytes())
+        for begin in targets.seeds(target):  # a reader loads much of itself when it first reads
+            targets.TARGETS[target](begin.read_bytes())
     folder = tempfile.mkdtemp(prefix="passdown-fuzz-")
-    for number, seed in enumerate(targets.seeds(target)):
-        Path(folder, str(number)).write_bytes(seed.read_bytes())
+    for number, begin in enumerate(targets.seeds(target)):
+        Path(folder, str(number)).write_bytes(begin.read_bytes())
 
     def change(data: bytes, largest: int, seed: int) -> bytes:
         plain = bytes(data)
@@ -47,6 +47,7 @@ def guided(target: str, seconds: int, found: Path) -> None:
         "-timeout=20",
         "-rss_limit_mb=2000",
         "-print_final_stats=1",
+        f"-seed={seed}",
     ]
     atheris.Setup(
         [sys.argv[0], *words, f"-artifact_prefix={found}/", folder], targets.TARGETS[target], custom_mutator=change
@@ -54,12 +55,12 @@ def guided(target: str, seconds: int, found: Path) -> None:
     atheris.Fuzz()
 
 
-def unguided(target: str, seconds: int, found: Path) -> None:
+def unguided(target: str, seconds: int, found: Path, seed: int) -> None:
     """Try changed seeds until the time is over. Raises what the target raises, with the input kept."""
     import mutate
     import targets
 
-    chance, end, runs = random.Random(0), time.monotonic() + seconds, 0
+    chance, end, runs = random.Random(seed), time.monotonic() + seconds, 0
     pool = [seed.read_bytes() for seed in targets.seeds(target)] or [b"{}"]
     while time.monotonic() < end:
         data = mutate.mutate(chance.choice(pool), LARGEST, chance.getrandbits(32))
@@ -72,12 +73,23 @@ def unguided(target: str, seconds: int, found: Path) -> None:
     print(f"{target}: {runs} inputs", file=sys.stderr)
 
 
-def every(names: list[str], seconds: int, found: Path) -> int:
+def every(names: list[str], seconds: int, found: Path, seed: int) -> int:
     """Run each target in a process of its own, the time shared out; returns how many failed."""
     failed = []
     for name in names:
         share = max(1, seconds // len(names))
-        argv = [sys.executable, __file__, "--target", name, "--seconds", str(share), "--found", str(found)]
+        argv = [
+            sys.executable,
+            __file__,
+            "--target",
+            name,
+            "--seconds",
+            str(share),
+            "--found",
+            str(found),
+            "--seed",
+            str(seed),
+        ]
         done = subprocess.run([*argv, "--one"], capture_output=True, text=True, errors="replace", check=False)
         runs = re.search(r"number_of_executed_units: (\d+)|: (\d+) inputs", done.stderr)
         inputs = f"{runs[1] or runs[2]} inputs" if runs else "stopped early"
@@ -100,6 +112,7 @@ def main() -> None:
     parser.add_argument("--target", choices=sorted(targets.TARGETS), action="append", help="default: all of them")
     parser.add_argument("--seconds", type=int, default=60, help="in all, shared out (default 60)")
     parser.add_argument("--found", type=Path, default=Path("fuzz-found"), help="where failing inputs are written")
+    parser.add_argument("--seed", type=int, default=0, help="begin with the same inputs again; 0: other ones each time")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     names = arguments.target or sorted(targets.TARGETS)
@@ -109,11 +122,11 @@ def main() -> None:
         return
     arguments.found.mkdir(parents=True, exist_ok=True)
     if not arguments.one:
-        sys.exit(1 if every(names, arguments.seconds, arguments.found.resolve()) else 0)
+        sys.exit(1 if every(names, arguments.seconds, arguments.found.resolve(), arguments.seed) else 0)
     for module in [name for name in sys.modules if name.startswith("passdown") or name == "targets"]:
         del sys.modules[module]  # so that they are imported once more, with their branches counted
     with_atheris = find_spec("atheris") is not None and not os.environ.get("PASSDOWN_FUZZ_PLAIN")
-    (guided if with_atheris else unguided)(names[0], arguments.seconds, arguments.found)
+    (guided if with_atheris else unguided)(names[0], arguments.seconds, arguments.found, arguments.seed)
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ def judge(events: list[AnyEvent]) -> None:
 def _redact(data: bytes) -> None:
     from passdown.redact.scan import Redactor
 
-    text = data.decode("utf-8", "surrogatepass" if data[:1] == b"\xed" else "replace")
+    text = data.decode("utf-8", "replace") + ("\ud800" if data[:1] == b"\xed" else "")
     redactor = Redactor()
     once = redactor.text(text)
     assert redactor.text(once) == once, "what is redacted changes when it is redacted again"
