@@ -36,7 +36,8 @@ def play(name: str, place: Path, cache: Path) -> list[str]:
     script = [
         call(name, "take", {}), read, edit, run,
         call(name, "note", {"kind": "decision", "text": NOTE, "why": "test_slugify"}),
-        call(name, "wrap", {"interim": True, "next": STEP}), last,
+        # No model answers at once, and Copilot writes its log a moment behind what it does.
+        call(name, "wrap", {"interim": True, "next": STEP}) | {"sleep": 1.5}, last,
     ]  # fmt: skip
     told = list(texts([line["body"] for line in stage.play(name, {"steps": script})]))
     wrong = [*answered(told, stage), *written(stage, name)]
