@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 
 from passdown.model.workbench import Task
 from passdown.workbench.board import read_board
-from passdown.workbench.board_write import set_done
+from passdown.workbench.board_write import set_status
 from passdown.workbench.document import MalformedError, Notes, decode_json
 from passdown.workbench.features import read_features
+
+
+def set_done(data: bytes, path: str, ids: set[str]) -> bytes:
+    """Mark the items of these ids as done."""
+    return set_status(data, path, dict.fromkeys(ids, "done"))
 
 
 def tasks(data: bytes, path: str) -> tuple[Task, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from passdown.agents.log import BAD, count, milliseconds
+from passdown.io.log import BAD, count, milliseconds
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import (
     Action,

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Raw
 
-from passdown.agents.log import BAD
 from passdown.io.files import open_regular
 from passdown.io.jsonl import salvage
+from passdown.io.log import BAD
 from passdown.model.pattern import lazy_pattern
 
 MAX_DOCUMENT = 256 << 20

@@ -74,7 +74,7 @@ def _list(folder: str, wanted: dict[str, Any], *, as_json: bool) -> None:
 
     from passdown.handoff.session_list import listed
 
-    with _progress() as progress:
+    with index_progress() as progress:
         found = listed(Path(folder), _wanted(wanted), progress=progress)
     _say(found.notes)
     if as_json:
@@ -114,7 +114,7 @@ def _say(notes: Sequence[str]) -> None:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[int, int], None] | None]:
+def index_progress() -> Iterator[Callable[[int, int], None] | None]:
     """Show how far the reading of new logs is, on a terminal only, and only when it takes long."""
     if not at_terminal("stderr"):
         yield None
@@ -163,7 +163,7 @@ def search(ctx: click.Context, /, words: tuple[str, ...], as_json: bool, **wante
     from passdown.handoff.session_list import searched
 
     asked = " ".join(words)
-    with _progress() as progress:
+    with index_progress() as progress:
         answer = searched(Path(ctx.obj), asked, _wanted(wanted), progress=progress)
     _say(answer.notes)
     if as_json:

@@ -67,7 +67,7 @@ def usage(
     """
     if sum((bool(session), chain, everywhere)) > 1:
         raise click.UsageError("--session, --chain and --all are three different questions")
-    from passdown.cli.sessions import _progress
+    from passdown.cli.sessions import index_progress
     from passdown.handoff.costs.question import Question, read_usage
     from passdown.handoff.costs.report import report
 
@@ -75,7 +75,7 @@ def usage(
     asked = Question(
         session=session, agent=agent, chain=chain, everywhere=everywhere, since=since, until=until, by=way, cost=cost,
     )  # fmt: skip
-    with _progress() as progress:
+    with index_progress() as progress:
         found = read_usage(Path(folder), asked, lambda refs: follow(refs, "reading sessions"), progress=progress)
     for note in found.notes:
         click.echo(f"note   {one_line(note, 200)}", err=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from passdown.agents.log import safe_id
 from passdown.agents.table import TABLE, hooks_of
 from passdown.errors import PassdownError
 from passdown.hooks.spool import WORK, Spooled, state
 from passdown.io.files import write_files
+from passdown.io.log import safe_id
 from passdown.model.evidence import RepositoryFacts
 from passdown.sessions.newest import newest_sessions
 from passdown.sessions.read import read_ref

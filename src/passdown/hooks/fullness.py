@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from passdown.agents.log import safe_id
 from passdown.config import Budget
 from passdown.errors import PassdownError
 from passdown.handoff.costs.budget import Asked, Standing, standing_of
 from passdown.hooks.entry import AGENTS
 from passdown.hooks.spool import WORK, Spooled, state
 from passdown.io.files import write_files
+from passdown.io.log import safe_id
 from passdown.model.evidence import RepositoryFacts
 from passdown.sessions.newest import newest_sessions
 from passdown.sessions.read import read_ref

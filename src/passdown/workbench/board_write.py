@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from passdown.model.pattern import lazy_pattern
@@ -55,11 +55,6 @@ def set_status(data: bytes, path: str, wanted: Mapping[str, BoardStatus]) -> byt
         text = text[: edit.start] + edit.text + text[edit.end :]
     mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
     return mark + text.encode()
-
-
-def set_done(data: bytes, path: str, ids: Collection[str]) -> bytes:
-    """Return the file with the items of these ids done; see `set_status`."""
-    return set_status(data, path, dict.fromkeys(ids, "done"))
 
 
 def _entries(text: str, path: str) -> Iterator[dict[str, _Member]]:

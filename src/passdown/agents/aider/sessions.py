@@ -13,9 +13,9 @@ from pathlib import Path
 from passdown.agents.aider.notes import VERSION
 from passdown.agents.aider.reader import Reader
 from passdown.agents.aider.runs import BEGINNING, HEADING, Run, runs_of
-from passdown.agents.log import not_understood, safe_id
 from passdown.errors import PassdownError
 from passdown.io.jsonl import MAX_LINE, Line, open_log, read_lines
+from passdown.io.log import not_understood, safe_id
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart
 
 NAME = ".aider.chat.history.md"

@@ -17,7 +17,7 @@ from passdown.agents.dialogue import (
     text_in,
     text_of,
 )
-from passdown.agents.log import count, whole
+from passdown.io.log import count, whole
 from passdown.model.session import AnyEvent
 
 _KNOWN = frozenset({"redacted_thinking", "manual_bash_invocation_result", "server_tool_use", "image_url"})

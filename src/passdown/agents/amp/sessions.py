@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from passdown.agents.amp.reader import Reader
 from passdown.agents.dialogue import decoded, moment, part_of, text_in
 from passdown.agents.document import Document, read_document
-from passdown.agents.log import ends_of, newest_first, safe_id
+from passdown.io.log import ends_of, newest_first, safe_id
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Title
 

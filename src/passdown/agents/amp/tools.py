@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from passdown.agents.dialogue import number, text_in, text_of
-from passdown.agents.log import whole
+from passdown.io.log import whole
 from passdown.model.session import Action, Outcome
 
 ACTIONS: dict[str, Action] = {

@@ -19,7 +19,7 @@ from passdown.agents.dialogue import (
     text_in,
     text_of,
 )
-from passdown.agents.log import count
+from passdown.io.log import count
 from passdown.model.session import AnyEvent
 
 _KNOWN = frozenset({"document", "redacted_thinking", "server_tool_use", "web_search_tool_result", "file"})

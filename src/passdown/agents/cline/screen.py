@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from passdown.agents.cline.tools import ACTIONS
 from passdown.agents.dialogue import Dialogue, arguments_of, decoded, moment, number, part_of, text_in
 from passdown.agents.document import Document
-from passdown.agents.log import count, whole
+from passdown.io.log import count, whole
 from passdown.model.session import Action, AnyEvent
 
 _TOOLS: dict[str, Action] = {

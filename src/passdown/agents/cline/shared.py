@@ -16,9 +16,9 @@ from passdown.agents.cline.store import SCREEN, TASK, record_beside, refer_task
 from passdown.agents.cline.words import folder_in
 from passdown.agents.dialogue import decoded, moment, part_of, text_in, text_of
 from passdown.agents.document import Document, Item, read_document
-from passdown.agents.log import safe_id
 from passdown.errors import PassdownError
 from passdown.io.files import open_regular
+from passdown.io.log import safe_id
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Title, Unknown
 

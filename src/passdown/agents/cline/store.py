@@ -8,9 +8,9 @@ from pathlib import Path
 
 from passdown.agents.cline.words import folder_in
 from passdown.agents.dialogue import decoded, moment, part_of, text_in
-from passdown.agents.log import Ends, ends_of, newest_first, safe_id
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
+from passdown.io.log import Ends, ends_of, newest_first, safe_id
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import SessionRef
 

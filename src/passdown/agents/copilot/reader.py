@@ -27,8 +27,8 @@ from passdown.agents.copilot.records import (
     UsageRecord,
 )
 from passdown.agents.copilot.tools import ACTIONS, STARTS, arguments_of, ending, paths_of
-from passdown.agents.log import count, milliseconds, whole
 from passdown.io.jsonl import Line
+from passdown.io.log import count, milliseconds, whole
 from passdown.model.session import (
     AnyEvent,
     AssistantMessage,

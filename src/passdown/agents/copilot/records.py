@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw, Struct
 
-from passdown.agents.log import Number
+from passdown.io.log import Number
 
 Stamp = str | int | float | None
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from passdown.agents.copilot.reader import Reader, is_passed_over
 from passdown.agents.copilot.records import Context, Entry, Start, decode, is_read
-from passdown.agents.log import BAD, Log, ends_of, milliseconds, newest_first, safe_id
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
 from passdown.io.jsonl import MAX_LINE, Line
+from passdown.io.log import BAD, Log, ends_of, milliseconds, newest_first, safe_id
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from passdown.agents.copilot.records import Ended, Problem
-from passdown.agents.log import whole
+from passdown.io.log import whole
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Action, Outcome
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from passdown.agents.crush.tools import ACTIONS, PATHS, ending
 from passdown.agents.dialogue import Dialogue, arguments_of, decoded, moment, part_of, paths_in, plan_in, text_in
-from passdown.agents.log import whole
 from passdown.agents.tables import Row, text
+from passdown.io.log import whole
 from passdown.model.session import AnyEvent, Outcome
 
 _STOPS = {"error": "error: ", "content_filter": "refused: "}

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from passdown.agents.crush.reader import Reader
 from passdown.agents.dialogue import decoded, moment, plan_in, text_in
-from passdown.agents.log import safe_id
 from passdown.agents.tables import MAGIC, Row, is_database, only, open_tables, select, text
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
 from passdown.io.jsonl import MAX_LINE
+from passdown.io.log import safe_id
 from passdown.model.session import AnyEvent, PlanUpdate, SessionEnd, SessionRef, SessionStart, Title, Unknown
 
 _SESSION = ("id", "parent_session_id", "title", "created_at", "updated_at", "todos", "workspace_cwd")

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from passdown.agents.cursor.reader import Reader
-from passdown.agents.log import BAD
 from passdown.io.jsonl import Line
+from passdown.io.log import BAD
 from passdown.model.pattern import lazy_pattern
 
 _ROLES = {b"user:": "user", b"assistant:": "assistant"}

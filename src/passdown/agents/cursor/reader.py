@@ -7,7 +7,7 @@ from typing import Any
 
 from passdown.agents.cursor.records import Record, blocks_of, text_of
 from passdown.agents.cursor.tools import ACTIONS, ending, paths_of, todos
-from passdown.agents.log import safe_id
+from passdown.io.log import safe_id
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import (
     AnyEvent,

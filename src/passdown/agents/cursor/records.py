@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from passdown.agents.log import Number
+from passdown.io.log import Number
 
 
 class Inner(Struct, gc=False):

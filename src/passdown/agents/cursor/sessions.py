@@ -15,9 +15,9 @@ from passdown.agents.cursor.plain import Plain, is_plain
 from passdown.agents.cursor.reader import Reader
 from passdown.agents.cursor.records import Record, decode
 from passdown.agents.cursor.store import MAGIC, Blob, Outside, is_store, messages, outside
-from passdown.agents.log import BAD, HEAD, Log, ends_of, mended, newest_first, not_understood, safe_id, whole
 from passdown.errors import FormatError, PassdownError
 from passdown.io.jsonl import MAX_LINE, Line, open_log, read_file_lines
+from passdown.io.log import BAD, HEAD, Log, ends_of, mended, newest_first, not_understood, safe_id, whole
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Title, Unknown
 
 

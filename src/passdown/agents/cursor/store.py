@@ -13,8 +13,8 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from passdown.agents.cursor.records import META, Meta
-from passdown.agents.log import BAD
 from passdown.errors import FormatError
+from passdown.io.log import BAD
 from passdown.io.sqlite import open_database
 
 MAGIC = b"SQLite format 3\x00"

@@ -8,8 +8,8 @@ from typing import Any
 
 from passdown.agents.droid.records import IGNORED, Message, Record, Settings
 from passdown.agents.droid.tools import ACTIONS, ending, paths_of, todos
-from passdown.agents.log import count, milliseconds, not_understood, safe_id
 from passdown.io.jsonl import Line
+from passdown.io.log import count, milliseconds, not_understood, safe_id
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import (
     AnyEvent,

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from passdown.agents.droid.reader import Reader
 from passdown.agents.droid.records import SETTINGS, Record, Settings, decode, is_stream
-from passdown.agents.log import BAD, Log, ends_of, milliseconds, newest_first, safe_id
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
 from passdown.io.jsonl import MAX_LINE
+from passdown.io.log import BAD, Log, ends_of, milliseconds, newest_first, safe_id
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Title, Unknown
 
 _BOUND = 1 << 20

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from passdown.agents.gemini.records import ROW, Row
-from passdown.agents.log import BAD
 from passdown.io.files import open_regular
 from passdown.io.jsonl import salvage
+from passdown.io.log import BAD
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Unknown
 

@@ -9,7 +9,7 @@ from passdown.agents.gemini.records import Call, Row, Tokens
 from passdown.agents.genai.parts import FunctionResponse, Parts, listed, text_of
 from passdown.agents.genai.prompts import SUMMARY, pieces_of
 from passdown.agents.genai.tools import ACTIONS, arguments_of, ending, paths_of, said, todos_of
-from passdown.agents.log import count, milliseconds
+from passdown.io.log import count, milliseconds
 from passdown.model.session import (
     AnyEvent,
     AssistantMessage,

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from passdown.agents.genai.parts import Parts
-from passdown.agents.log import Number
+from passdown.io.log import Number
 
 Stamp = str | int | float | None
 

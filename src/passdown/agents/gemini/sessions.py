@@ -19,10 +19,10 @@ from passdown.agents.gemini.reader import Reader
 from passdown.agents.gemini.records import MARK, ROW, Row
 from passdown.agents.genai.parts import listed, text_of
 from passdown.agents.genai.prompts import pieces_of
-from passdown.agents.log import BAD, HEAD, Log, ends_of, milliseconds, newest_first, safe_id
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
 from passdown.io.jsonl import MAX_LINE, open_log, read_file_lines
+from passdown.io.log import BAD, HEAD, Log, ends_of, milliseconds, newest_first, safe_id
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from passdown.agents.dialogue import decoded, moment
 from passdown.agents.goose.reader import Reader
-from passdown.agents.log import safe_id
 from passdown.agents.tables import Row, columns_of, only, open_tables, select, text
+from passdown.io.log import safe_id
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Title, Unknown
 
 _SESSION = ("id", "name", "description", "session_type", "working_dir", "created_at", "updated_at", "parent_session_id",

@@ -7,7 +7,7 @@ from typing import Any
 
 from passdown.agents.dialogue import Dialogue, arguments_of, checklist, number, part_of, paths_in, text_in
 from passdown.agents.goose.tools import PATHS, action_of, bare, ending
-from passdown.agents.log import count
+from passdown.io.log import count
 from passdown.model.session import AnyEvent, Origin
 
 _KNOWN = frozenset({

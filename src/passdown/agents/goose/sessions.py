@@ -16,10 +16,10 @@ import msgspec
 from passdown.agents.dialogue import moment, part_of, text_in
 from passdown.agents.goose.database import read_database, sessions_in
 from passdown.agents.goose.reader import Reader
-from passdown.agents.log import BAD, Log, ends_of, newest_first, safe_id
 from passdown.agents.tables import MAGIC, is_database
 from passdown.errors import PassdownError
 from passdown.io.jsonl import MAX_LINE, Line
+from passdown.io.log import BAD, Log, ends_of, newest_first, safe_id
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Title, Unknown
 
 _DECODER = msgspec.json.Decoder(dict[str, Any])

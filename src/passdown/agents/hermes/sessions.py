@@ -17,11 +17,11 @@ import msgspec
 from passdown.agents.dialogue import decoded, moment, text_in
 from passdown.agents.document import read_document
 from passdown.agents.hermes.reader import Reader
-from passdown.agents.log import BAD, Log, ends_of, newest_first, safe_id
 from passdown.agents.tables import MAGIC, Row, is_database, only, open_tables, select, text
 from passdown.errors import PassdownError
 from passdown.io.files import open_regular
 from passdown.io.jsonl import MAX_LINE
+from passdown.io.log import BAD, Log, ends_of, newest_first, safe_id
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Title, Unknown
 

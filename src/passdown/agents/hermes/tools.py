@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from passdown.agents.dialogue import decoded, number, text_in
-from passdown.agents.log import whole
+from passdown.io.log import whole
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Action, Outcome
 

@@ -25,7 +25,7 @@ from passdown.agents.kimi.records import (
     texts,
 )
 from passdown.agents.kimi.tools import todos
-from passdown.agents.log import Number, whole
+from passdown.io.log import Number, whole
 from passdown.model.session import Origin
 
 IGNORED = frozenset({

@@ -7,7 +7,7 @@ from typing import Any
 
 from passdown.agents.kimi.records import images, texts
 from passdown.agents.kimi.tools import ACTIONS, DELEGATES, arguments_of, ending, paths_of, todos
-from passdown.agents.log import Number, count
+from passdown.io.log import Number, count
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import (
     AnyEvent,

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from passdown.agents.kimi.code import anchors
 from passdown.agents.kimi.records import Entry, decode
-from passdown.agents.log import BAD
 from passdown.io.jsonl import MAX_LINE, read_file_lines
+from passdown.io.log import BAD
 from passdown.model.pattern import lazy_pattern
 
 _UNDO = lazy_pattern(rb'"type"\s*:\s*"(context\.undo|forked)"')

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import Raw, Struct
 
-from passdown.agents.log import Number, safe_id
+from passdown.io.log import Number, safe_id
 
 Stamp = str | int | float | None
 Dialect = Literal["code", "wire", "context"]

@@ -19,10 +19,10 @@ from passdown.agents.kimi.course import Course
 from passdown.agents.kimi.outline import outline_of
 from passdown.agents.kimi.records import SHAPES, Config, Entry, Stamp, decode
 from passdown.agents.kimi.wire import KINDS, Wire
-from passdown.agents.log import BAD, Log, ends_of, milliseconds, newest_first, not_understood, safe_id
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
 from passdown.io.jsonl import MAX_LINE, Line
+from passdown.io.log import BAD, Log, ends_of, milliseconds, newest_first, not_understood, safe_id
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Title, Unknown
 
 _SECONDS = 100_000_000_000

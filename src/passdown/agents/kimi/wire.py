@@ -7,7 +7,7 @@ from typing import Any
 
 from passdown.agents.kimi.course import Course
 from passdown.agents.kimi.records import Row, WireMessage, identifier, texts
-from passdown.agents.log import Number, whole
+from passdown.io.log import Number, whole
 from passdown.model.session import PlanUpdate
 
 _IGNORED = frozenset({

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Raw
 
-from passdown.agents.log import BAD, HEAD
 from passdown.errors import UnsafeError
 from passdown.io.files import open_regular
 from passdown.io.jsonl import MAX_LINE, open_log, read_file_lines, salvage
+from passdown.io.log import BAD, HEAD
 from passdown.model.pattern import lazy_pattern
 
 MAX_DOCUMENT = 256 << 20

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from passdown.agents.log import BAD, count, whole
 from passdown.agents.openhands.records import STATS, Stats, Tokens
+from passdown.io.log import BAD, count, whole
 from passdown.model.session import Usage
 
 _Totals = tuple[int, int, int, int, int]

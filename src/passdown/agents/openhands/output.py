@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct, structs
 
-from passdown.agents.log import BAD, count, safe_id
 from passdown.agents.openhands.records import Event, text_of
 from passdown.agents.openhands.v0 import V0Reader
+from passdown.io.log import BAD, count, safe_id
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import (
     AnyEvent,

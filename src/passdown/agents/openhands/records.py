@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct, field
 
-from passdown.agents.log import Number
+from passdown.io.log import Number
 
 
 class Text(Struct, gc=False):

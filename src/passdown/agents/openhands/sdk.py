@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from passdown.agents.log import milliseconds
 from passdown.agents.openhands.meter import Meter
 from passdown.agents.openhands.records import Event, text_of
 from passdown.agents.openhands.tools import action_of, arguments_of, command_of, ending, goes_on, paths_of, plan_of
+from passdown.io.log import milliseconds
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import (
     AnyEvent,

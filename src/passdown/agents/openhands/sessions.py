@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from passdown.agents.log import BAD, HEAD, ends_of, mended, milliseconds, not_understood, safe_id
 from passdown.agents.openhands.container import Piece, files_in, folder_of, is_state, pieces_of
 from passdown.agents.openhands.meter import Meter
 from passdown.agents.openhands.output import is_output, read_output
@@ -23,6 +22,7 @@ from passdown.agents.openhands.v0 import V0Reader
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
 from passdown.io.jsonl import MAX_LINE, Line, open_log
+from passdown.io.log import BAD, HEAD, ends_of, mended, milliseconds, not_understood, safe_id
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from passdown.agents.log import whole
 from passdown.agents.openhands.records import text_of
+from passdown.io.log import whole
 from passdown.model.session import Action, Outcome, PlanItem, PlanStatus
 
 ACTIONS: dict[str, Action] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from passdown.agents.log import count, milliseconds
 from passdown.agents.openhands.records import Event, text_of
 from passdown.agents.openhands.tools import action_of, command_of, ending, goes_on, paths_of, plan_of
+from passdown.io.log import count, milliseconds
 from passdown.model.session import (
     AnyEvent,
     AssistantMessage,

@@ -8,8 +8,8 @@ from typing import Any
 from passdown.agents.genai.parts import FunctionCall, Part
 from passdown.agents.genai.prompts import SUMMARY, pieces_of
 from passdown.agents.genai.tools import ACTIONS, arguments_of, ending, paths_of, said, todos_of
-from passdown.agents.log import count, milliseconds, whole
 from passdown.agents.qwen.records import Payload, Record, Tokens, display_of, payload_of, text_of
+from passdown.io.log import count, milliseconds, whole
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import (
     AnyEvent,

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from passdown.agents.log import BAD, HEAD, Log, ends_of, milliseconds, newest_first, safe_id
 from passdown.agents.qwen.reader import Reader
 from passdown.agents.qwen.records import RECORD, Record, payload_of, text_of
 from passdown.agents.qwen.tree import abandoned
 from passdown.io.jsonl import MAX_LINE, open_log
+from passdown.io.log import BAD, HEAD, Log, ends_of, milliseconds, newest_first, safe_id
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 
 _TYPES = frozenset({"user", "assistant", "tool_result", "system"})

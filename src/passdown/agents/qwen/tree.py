@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from passdown.agents.log import BAD
 from passdown.agents.qwen.records import LINK
 from passdown.io.jsonl import open_log, read_file_lines
+from passdown.io.log import BAD
 
 
 def abandoned(path: Path, max_line: int) -> frozenset[int]:
