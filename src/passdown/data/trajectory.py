@@ -1,0 +1,150 @@
+"""Group the canonical events of a session into the steps of a trajectory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from passdown.data.actions.canonical import Canonicalizer, workspace_root
+from passdown.data.records import Action, Outcome, Provenance, Step, Trajectory
+from passdown.model.session import (
+    AnyEvent, AssistantMessage, Event, SessionEnd, SessionStart, ToolCall, ToolResult, UserMessage,
+)  # fmt: skip
+
+_ENCODE = msgspec.json.Encoder(order="deterministic")
+_WHERE = {"offset": 0, "line": 0}
+
+
+class _Open:
+    """A step that still takes events."""
+
+    def __init__(self, role: Literal["user", "agent"]) -> None:
+        self.role: Literal["user", "agent"] = role
+        self.events: list[AnyEvent] = []
+        self.response = ""
+        self.answered = False
+
+
+class Steps:
+    """Takes events in file order and gives steps. A result goes to the step of its call, wherever it stands."""
+
+    def __init__(self) -> None:
+        self.steps: list[_Open] = []
+        self.calls: dict[str, _Open] = {}
+        self.left_out = {"subagent": 0, "rewound": 0, "copied": 0}
+
+    def take(self, event: AnyEvent) -> None:
+        """Put one event where it belongs; events of subagents, and rewound or copied ones, are counted and left out."""
+        if isinstance(event, SessionEnd):
+            return
+        if reason := "subagent" if event.agent_id else "rewound" if not event.active else "copied" * event.copied:
+            self.left_out[reason] += 1
+            return
+        if isinstance(event, ToolResult):
+            step = self.calls.get(event.call_id) or self._last()
+            step.answered = True
+        elif isinstance(event, AssistantMessage | ToolCall):
+            step = self._agent_step(event)
+            if isinstance(event, ToolCall):
+                self.calls[event.call_id] = step
+        elif isinstance(event, UserMessage):
+            step = self._user_step()
+        else:
+            step = self._last()
+        step.events.append(event)
+
+    def _last(self) -> _Open:
+        return self.steps[-1] if self.steps else self._begin("user")
+
+    def _begin(self, role: Literal["user", "agent"]) -> _Open:
+        self.steps.append(_Open(role))
+        return self.steps[-1]
+
+    def _user_step(self) -> _Open:
+        last = self._last()
+        return last if last.role == "user" else self._begin("user")
+
+    def _agent_step(self, event: AssistantMessage | ToolCall) -> _Open:
+        last = self._last()
+        same = bool(event.response_id) and event.response_id == last.response
+        if last.role != "agent" or not same and (last.answered or bool(event.response_id and last.response)):
+            last = self._begin("agent")
+        last.response = event.response_id or last.response
+        return last
+
+
+def assemble(
+    events: Iterable[AnyEvent],
+    provenance: Provenance,
+    *,
+    trajectory_id: str = "",
+    instance_id: str = "",
+    repo: str = "",
+    base_commit: str = "",
+    task_text: str = "",
+    tools: str = "",
+    outcome: Outcome | None = None,
+    predecessor: Literal["agent", "human"] = "agent",
+    extras: str = "",
+) -> Trajectory:
+    """Make a trajectory of a session's events, with the canonical actions of every call.
+
+    Without `trajectory_id` it is made from the source and the content. Without `task_text` it is the first human
+    request. Nothing is judged here: an empty session gives a trajectory without steps.
+    """
+    grouped = Steps()
+    for event in events:
+        grouped.take(event)
+    start = next((e for step in grouped.steps for e in step.events if isinstance(e, SessionStart)), None)
+    root = workspace_root([event for step in grouped.steps for event in step.events])
+    canonicalizer = Canonicalizer(root)
+    steps = tuple(
+        Step(idx=idx, role=step.role, events=tuple(step.events), actions=_actions(step, canonicalizer))
+        for idx, step in enumerate(grouped.steps)
+    )
+    content = content_hash(steps)
+    return Trajectory(
+        trajectory_id=trajectory_id or f"{provenance.source}-{content[:16]}",
+        provenance=provenance, steps=steps, instance_id=instance_id, repo=repo,
+        base_commit=base_commit or (start.commit if start else ""), task_text=task_text or _first_request(steps),
+        scaffold=f"{start.agent} {start.agent_version}".strip() if start else "", model=_first_model(steps), root=root,
+        predecessor=predecessor, tools=tools, outcome=outcome or Outcome(), content_hash=content, extras=extras,
+    )  # fmt: skip
+
+
+def _actions(step: _Open, canonicalizer: Canonicalizer) -> tuple[Action, ...]:
+    results = {event.call_id: event for event in step.events if isinstance(event, ToolResult)}
+    found: list[Action] = []
+    for event in step.events:
+        if isinstance(event, ToolCall):
+            found.extend(canonicalizer.actions(event, results.get(event.call_id)))
+    return tuple(found)
+
+
+def content_hash(steps: tuple[Step, ...]) -> str:
+    """Return the sha256 of what was said and done: the events without their place in a file and without times."""
+    digest = hashlib.sha256()
+    for step in steps:
+        for event in step.events:
+            if not isinstance(event, SessionStart):
+                digest.update(_ENCODE.encode(_placeless(event)))
+    return digest.hexdigest()
+
+
+def _placeless(event: Event) -> Event:
+    return msgspec.structs.replace(event, at=None, **_WHERE)
+
+
+def _first_request(steps: tuple[Step, ...]) -> str:
+    for step in steps:
+        for event in step.events:
+            if isinstance(event, UserMessage) and event.origin in ("human", "plan", "subagent"):
+                return event.text
+    return ""
+
+
+def _first_model(steps: tuple[Step, ...]) -> str:
+    return next((e.model for step in steps for e in step.events if isinstance(e, AssistantMessage) and e.model), "")
