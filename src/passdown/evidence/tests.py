@@ -242,7 +242,8 @@ def _colour(run: CommandRun, report: Report, *, masking: bool) -> Colour | None:
 def _standing(seen: list[Seen]) -> list[Seen]:
     """Return the last run and every earlier failure that no later, equally wide run has made good.
 
-    A command or test runner that was not found ran no test: any later run that did is worth more.
+    A command or test runner that was not found, or a path that is not there, ran no test: any later run that did is
+    worth more.
     """
     if not seen:
         return []
@@ -259,4 +260,6 @@ def _standing(seen: list[Seen]) -> list[Seen]:
 
 
 def _started(seen: Seen) -> bool:
+    if seen.report.ran == 0 and not seen.report.failing and seen.run.exit in {None, 0, 4, 5}:
+        return False  # 4 and 5 are pytest's; the code of a command behind a filter is the filter's
     return seen.run.exit not in {126, 127} and not _NO_RUNNER.search(seen.run.error_line)

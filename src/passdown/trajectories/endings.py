@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
+
+from passdown.io.log import BAD
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Action, Outcome
 
@@ -29,6 +32,7 @@ _REFUSED = lazy_pattern(
     r"File not found|<tool_use_error>|Parameter `|The path )"
 )
 _WRAPPED = lazy_pattern(r"(?:OBSERVATION:\n|Observation: |EXECUTION RESULT of \[[^\]\n]{1,80}\]:\n)")
+_JSON = lazy_pattern(r'\s*\{\s*"returncode":')
 _OUTPUT = lazy_pattern(r"\s*<returncode>\s*-?\d{1,10}\s*</returncode>\s*<output>\n?")
 
 
@@ -47,9 +51,23 @@ def unwrapped(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    """Return a command's output without the tags that mini-swe-agent puts around it."""
+    """Return a command's output without the tags, or the JSON, that mini-swe-agent puts around it."""
+    if _JSON.match(text):
+        return _output_in(text)
     match = _OUTPUT.match(text)
     return text[match.end() :].rstrip().removesuffix("</output>").rstrip("\n") if match else text
+
+
+def _output_in(text: str) -> str:
+    """Return the output that JSON holds beside the exit code, with the harness's words on why there is none."""
+    try:
+        read = msgspec.json.decode(text)
+    except BAD:
+        return text
+    if not isinstance(read, dict) or not isinstance(read.get("output"), str):
+        return text
+    said = read.get("exception_info")
+    return "\n".join(part for part in (read["output"].rstrip("\n"), said) if isinstance(part, str) and part)
 
 
 def is_wrapped(text: str) -> bool:
