@@ -248,6 +248,77 @@ class Truth(Struct, frozen=True, kw_only=True, omit_defaults=True):
     verifier: str = ""
 
 
+class Perturbed(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A view and a snapshot with operators applied in order, and the answer key of each. `level` names a preset."""
+
+    ops: tuple[str, ...]
+    view: View
+    snapshot: Snapshot | None = None
+    truths: tuple[Truth, ...] = ()
+    level: str = ""
+    seed: int = 0
+
+
+class Cut(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One chosen point with everything made for it. A view of kind `trace` keeps no text: it is made again at export."""
+
+    point: Point
+    snapshot: Snapshot | None = None
+    views: tuple[View, ...] = ()
+    perturbed: tuple[Perturbed, ...] = ()
+
+
+class Continuation(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the successor does in a sample: steps `start` to `stop` (exclusive) of the trajectory `trajectory_id`.
+
+    `inspection` are steps of real reads put before them, `masked` steps that stay in the context without loss.
+    """
+
+    kind: Literal["self_tail", "self_tail_inspected", "rollout", "shortest_verified", "human_tail"]
+    trajectory_id: str
+    start: int
+    stop: int
+    inspection: tuple[int, ...] = ()
+    masked: tuple[int, ...] = ()
+
+
+SampleKind = Literal["sft", "rl", "reconstruction", "echo", "plain"]
+
+
+class Sample(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One sample by reference: which cut, view and operators, which continuation. Texts are made at export.
+
+    `variant` is the index of the perturbed view in its cut, None for the plain view. `difficulty` is in 0..1;
+    `information_gap` in nats a token, None until it is scored; `failure_modes` name what the sample trains against.
+    `group_key` is shared by all rollouts of one state, view, perturbation and task.
+    """
+
+    sample_id: str
+    kind: SampleKind
+    trajectory_id: str
+    k: int
+    point: PointKind
+    view: ViewName
+    variant: int | None = None
+    ops: tuple[str, ...] = ()
+    level: str = ""
+    continuation: Continuation | None = None
+    group_key: str = ""
+    difficulty: float | None = None
+    information_gap: float | None = None
+    failure_modes: tuple[str, ...] = ()
+    tokens: int = 0
+
+
+class Cuts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One trajectory and what the stages have made of it so far: subtasks, cuts with views, samples."""
+
+    trajectory: Trajectory
+    graph: Graph = Graph()
+    cuts: tuple[Cut, ...] = ()
+    samples: tuple[Sample, ...] = ()
+
+
 class Reject(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A row that went no further: which stage dropped it and why. Counted in the card, never silent."""
 

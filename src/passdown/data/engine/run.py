@@ -1,0 +1,165 @@
+"""Run a stage over a folder of shards: in this process, in several, or on a cluster; killed and resumed at will."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from passdown.data.engine.manifest import Finished, Manifest, file_hash
+from passdown.data.engine.shards import Row, read_batches, shards_in, written
+from passdown.data.engine.stage import Stage
+from passdown.data.records import Reject
+from passdown.io.files import lock
+
+Backend = Literal["local", "ray"]
+REJECTS = "rejects"
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """One shard's work: everything a process needs to know, small enough to be sent."""
+
+    stage: Stage
+    source: str
+    target: str
+    key: str
+
+
+class Ran(Struct, frozen=True, kw_only=True):
+    """What a run of a stage did: shards made now, shards found finished, rows by kind, rejects by reason."""
+
+    made: int
+    kept: int
+    rows: int
+    read: int
+    kinds: dict[str, int]
+    rejected: dict[str, int]
+
+
+def run_job(job: Job) -> Finished:
+    """Make one shard of another, batch by batch; memory does not grow with the shard."""
+    source, target = Path(job.source), Path(job.target)
+    work = job.stage.work()
+    read = 0
+    kinds: Counter[str] = Counter()
+    rejected: list[Reject] = []
+    with written(target) as writer:
+        for batch in read_batches(source):
+            read += len(batch)
+            rows, rejects = work(batch)
+            kinds.update(row.kind for row in rows)
+            rejected.extend(rejects)
+            writer.write(rows)
+    return Finished(
+        shard=target.name, key=job.key, stage=job.stage.name, sha256=file_hash(target), bytes=target.stat().st_size,
+        rows=writer.rows, read=read, kinds=dict(sorted(kinds.items())),
+        rejected=dict(sorted(Counter(reject.reason for reject in rejected).items())),
+        rejects=keep_rejects(target, rejected),
+    )  # fmt: skip
+
+
+def keep_rejects(target: Path, rejected: list[Reject]) -> str:
+    """Write a shard's rejects beside it, and return the file's name; empty when there are none."""
+    path = target.parent / REJECTS / target.name
+    if not rejected:
+        path.unlink(missing_ok=True)
+        return ""
+    encode = msgspec.json.encode
+    with written(path) as writer:
+        writer.write(
+            Row(
+                id=f"{target.stem}-{number}", trajectory_id=reject.trajectory_id, kind=reject.reason,
+                source=reject.provenance.source if reject.provenance else "", record=encode(reject),
+            )
+            for number, reject in enumerate(rejected)
+        )  # fmt: skip
+    return f"{REJECTS}/{target.name}"
+
+
+def run_stage(
+    stage: Stage,
+    source: Path,
+    target: Path,
+    *,
+    workers: int = 1,
+    backend: Backend = "local",
+    progress: Callable[[int, int], None] | None = None,
+) -> Ran:
+    """Run `stage` over every shard in `source` and leave the results in `target`, with a manifest.
+
+    Shards that are finished with the same input, parameters and code are kept; what is left of others is removed.
+    `progress` is told how many shards are done, and of how many. Raises `ConflictError` when another run works there.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    with lock(target / ".lock"):
+        manifest = Manifest(target)
+        shards = shards_in(source)
+        jobs = [
+            Job(stage=stage, source=str(path), target=str(target / path.name), key=stage.key(file_hash(path)))
+            for path in shards
+        ]
+        kept = [entry for job in jobs if (entry := manifest.finished(Path(job.target).name, job.key))]
+        done = {entry.shard for entry in kept}
+        todo = [job for job in jobs if Path(job.target).name not in done]
+        made: list[Finished] = []
+        tell = progress or (lambda _done, _total: None)
+        tell(len(kept), len(jobs))
+        for entry in _run(todo, workers, backend):
+            manifest.add(entry)
+            made.append(entry)
+            tell(len(kept) + len(made), len(jobs))
+        manifest.rewrite(kept + made)
+        _sweep(target, {entry.shard for entry in kept + made})
+    kinds, rejected = manifest.totals()
+    return Ran(
+        made=len(made), kept=len(kept), rows=sum(entry.rows for entry in kept + made),
+        read=sum(entry.read for entry in kept + made), kinds=dict(sorted(kinds.items())),
+        rejected=dict(sorted(rejected.items())),
+    )  # fmt: skip
+
+
+def _run(jobs: list[Job], workers: int, backend: Backend) -> Iterator[Finished]:
+    if backend == "ray":
+        from passdown.data.engine.cluster import run_jobs
+
+        yield from run_jobs(jobs)
+    elif workers <= 1 or len(jobs) <= 1:
+        yield from map(run_job, jobs)
+    else:
+        yield from _in_processes(jobs, workers)
+
+
+def _in_processes(jobs: list[Job], workers: int) -> Iterator[Finished]:
+    """Hand out a job as soon as a process is free, a few ahead, so that a million shards are no million futures."""
+    context = multiprocessing.get_context("forkserver")  # a fork of a process with Arrow's threads could hang
+    context.set_forkserver_preload(["passdown.data.engine.run"])
+    with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=context) as pool:
+        queue = iter(jobs)
+        running: set[Future[Finished]] = set()
+        try:
+            while True:
+                while len(running) < 2 * workers and (job := next(queue, None)) is not None:
+                    running.add(pool.submit(run_job, job))
+                if not running:
+                    return
+                ended, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    yield future.result()
+        finally:
+            for future in running:
+                future.cancel()
+
+
+def _sweep(folder: Path, wanted: set[str]) -> None:
+    """Remove shards that belong to no input any more, and what killed writers staged."""
+    for path in [*folder.glob("part-*.parquet"), *(folder / REJECTS).glob("part-*.parquet")]:
+        if path.name not in wanted:
+            path.unlink()
+    for leftover in [*folder.glob(".part-*.tmp"), *(folder / REJECTS).glob(".part-*.tmp")]:
+        leftover.unlink(missing_ok=True)

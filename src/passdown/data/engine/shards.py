@@ -1,0 +1,185 @@
+"""Shards: Parquet files of rows, written whole or not at all, read in bounded batches."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from passdown.errors import FormatError, UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH_ROWS = 64
+BATCH_BYTES = 16 << 20
+GROUP_ROWS = 256
+GROUP_BYTES = 64 << 20
+COLUMNS = ("id", "trajectory_id", "repo", "source", "licence", "split", "kind")
+
+
+class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A row of a shard: the columns that filters and joins need, and the record itself as msgspec's JSON.
+
+    `kind` says what the record is, or of which sort it is: a row of samples has `sft`, `rl` and so on.
+    """
+
+    id: str
+    trajectory_id: str = ""
+    repo: str = ""
+    source: str = ""
+    licence: str = ""
+    split: str = ""
+    kind: str = ""
+    record: bytes = b""
+
+
+def arrow() -> Any:
+    """Import pyarrow. Raises `UsageError` that names the extra when it is not installed."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ModuleNotFoundError as missing:
+        raise UsageError(
+            "this command needs the extra `data` (pyarrow, numpy)", next_step='Run `pip install "passdown[data]"`.'
+        ) from missing
+    return pyarrow
+
+
+def schema() -> pa.Schema:
+    """Return the Arrow schema of every shard."""
+    pa = arrow()
+    return pa.schema([*((name, pa.string()) for name in COLUMNS), ("record", pa.large_binary())])
+
+
+class ShardWriter:
+    """Write rows to one Parquet file (zstd). The file appears under its name only when all of it is on the disk."""
+
+    def __init__(self, path: Path) -> None:
+        pa = arrow()
+        self.path = path
+        self.rows = 0
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._staged = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        self._schema = schema()
+        self._file = pa.parquet.ParquetWriter(
+            self._staged, self._schema, compression="zstd", use_dictionary=list(COLUMNS), write_statistics=False
+        )
+        self._waiting: list[Row] = []
+        self._bytes = 0
+
+    def write(self, rows: Iterable[Row]) -> None:
+        """Take rows; they go to the disk a row group at a time."""
+        for row in rows:
+            self._waiting.append(row)
+            self._bytes += len(row.record)
+            if len(self._waiting) >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
+                self._flush()
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        self._file.write_table(table_of(self._waiting), row_group_size=GROUP_ROWS)
+        self.rows += len(self._waiting)
+        self._waiting, self._bytes = [], 0
+
+    def close(self) -> None:
+        """Finish the file and give it its name."""
+        self._flush()
+        self._file.close()
+        with self._staged.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        self._staged.replace(self.path)
+
+    def abandon(self) -> None:
+        """Leave nothing behind."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+        self._staged.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[ShardWriter]:
+    """Give a writer that is closed in the end, or abandoned when the block raises."""
+    writer = ShardWriter(path)
+    try:
+        yield writer
+    except BaseException:
+        writer.abandon()
+        raise
+    writer.close()
+
+
+def table_of(rows: list[Row]) -> pa.Table:
+    """Return rows as an Arrow table."""
+    columns = [[getattr(row, name) for row in rows] for name in COLUMNS]
+    return arrow().Table.from_arrays(
+        [arrow().array(values, type=kind.type) for values, kind in zip(columns, schema(), strict=False)]
+        + [arrow().array([row.record for row in rows], type=schema().field("record").type)],
+        schema=schema(),
+    )
+
+
+def rows_of(table: pa.Table) -> list[Row]:
+    """Return an Arrow table's rows."""
+    columns = [table.column(name).to_pylist() for name in (*COLUMNS, "record")]
+    return [Row(**dict(zip((*COLUMNS, "record"), values, strict=True))) for values in zip(*columns, strict=True)]
+
+
+def read_batches(path: Path, rows: int = BATCH_ROWS, size: int = BATCH_BYTES) -> Iterator[list[Row]]:
+    """Yield a shard's rows in order, at most `rows` rows or about `size` bytes of records at once.
+
+    Raises `FormatError` for a file that is no shard.
+    """
+    pa = arrow()
+    try:
+        with pa.parquet.ParquetFile(path) as file:
+            batch: list[Row] = []
+            held = 0
+            for piece in file.iter_batches(batch_size=rows):
+                for row in rows_of(piece):
+                    if batch and (len(batch) >= rows or held + len(row.record) > size):
+                        yield batch
+                        batch, held = [], 0
+                    batch.append(row)
+                    held += len(row.record)
+            if batch:
+                yield batch
+    except (pa.ArrowInvalid, KeyError, TypeError) as error:
+        raise FormatError(
+            f"this is no shard of passdown: {error}", where=path.name, next_step="Build the folder again."
+        ) from error
+
+
+def read_columns(path: Path, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the named key columns of every row, without reading the records."""
+    with arrow().parquet.ParquetFile(path) as file:
+        for piece in file.iter_batches(columns=list(names)):
+            yield from zip(*(piece.column(name).to_pylist() for name in names), strict=True)
+
+
+def shards_in(folder: Path) -> list[Path]:
+    """Return a folder's shards in order. Raises `UsageError` when it holds none."""
+    found = sorted(folder.glob("part-*.parquet"))
+    if not found:
+        raise UsageError("no shards here", where=folder.name, next_step="Run the stage before this one first.")
+    return found
+
+
+def set_hash(folders: Iterable[Path]) -> str:
+    """Return a hash of the set of rows: the same in whatever order and whichever shards they lie."""
+    total, count = 0, 0
+    for folder in folders:
+        for path in sorted(folder.glob("part-*.parquet")):
+            for batch in read_batches(path):
+                for row in batch:
+                    digest = hashlib.sha256("\x1f".join(getattr(row, name) for name in COLUMNS).encode())
+                    digest.update(b"\x1e" + row.record)
+                    total = (total + int.from_bytes(digest.digest(), "big")) % (1 << 256)
+                    count += 1
+    return f"{count}-{total:064x}"

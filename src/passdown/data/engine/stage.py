@@ -1,0 +1,55 @@
+"""A stage: a pure function from a batch of rows to rows and rejects, named so that any process can build it again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from passdown.data.engine.shards import Row
+from passdown.data.records import Reject
+from passdown.errors import UsageError
+
+Batch = list[Row]
+Work = Callable[[Batch], tuple[Batch, list[Reject]]]
+"""Rows in, rows and rejects out. Pure: the same batch gives the same answer, whatever came before it."""
+
+_ENCODE = msgspec.json.Encoder(order="deterministic")
+
+
+class Stage(Struct, frozen=True, kw_only=True):
+    """What is to be done to every batch: the maker's place (`module:function`), its parameters, the code's version.
+
+    The maker is called once a process with the parameters and returns the `Work`. Raise `version` when the code gives
+    other rows for the same input, so that nothing old is taken for finished.
+    """
+
+    name: str
+    maker: str
+    version: int = 1
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def key(self, shard_hash: str) -> str:
+        """Return what a finished shard is recognised by."""
+        from passdown import __version__
+
+        own = _ENCODE.encode([__version__, self.name, self.maker, self.version, self.parameters, shard_hash])
+        return hashlib.sha256(own).hexdigest()
+
+    def work(self) -> Work:
+        """Return the function itself, made once in this process."""
+        return _work(self.maker, _ENCODE.encode(self.parameters))
+
+
+@lru_cache(maxsize=8)
+def _work(maker: str, parameters: bytes) -> Work:
+    module, _, name = maker.partition(":")
+    if not module.startswith("passdown."):
+        raise UsageError(f"{maker!r} is no stage of passdown", next_step="Name a stage of the table.")
+    made: Work = getattr(import_module(module), name)(**msgspec.json.decode(parameters))
+    return made
