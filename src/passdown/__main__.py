@@ -1,4 +1,4 @@
-"""The console script. Answers `--version` before anything else is imported."""
+"""The console script. Before the command line is loaded, it answers `--version`, and git gets a head start."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ def main() -> None:
         return
     # A command lives for a second and leaves hardly a cycle: looking for them costs a tenth of its time.
     gc.set_threshold(100_000, 50, 1000)
+    from passdown.cli.ahead import head_start
+
+    with head_start(sys.argv[1:]):
+        _run()
+
+
+def _run() -> None:
     from passdown.cli.main import run
     from passdown.io.pattern_cache import use_pattern_cache
 

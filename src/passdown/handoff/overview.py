@@ -12,7 +12,6 @@ from msgspec import Struct, field
 from passdown.config import load_config
 from passdown.errors import FormatError, UnsafeError
 from passdown.handoff.status import (
-    ASKED,
     LIVE_MS,
     Fit,
     LastTakeover,
@@ -34,6 +33,7 @@ from passdown.repository.head import current_branch
 from passdown.repository.locate import Layout
 from passdown.repository.operation import operation_in
 from passdown.repository.own import OwnPaths
+from passdown.repository.questions import GLANCE
 from passdown.sessions.newest import newest_sessions
 from passdown.store.packets import PACKET_LIMIT, StoredPacket, heads, own_paths, read_store, shelves
 
@@ -113,7 +113,7 @@ class Overview:
         )
 
     def _tree(self) -> Tree:
-        output = require_git(self.layout.root, *ASKED)
+        output = require_git(self.layout.root, *GLANCE)
         headers: dict[bytes, bytes] = {}
         changed = untracked = 0
         for record in output.split(b"\0"):

@@ -13,12 +13,10 @@ from passdown.errors import GitError, NoEvidenceError
 from passdown.io.git import ask_ahead, one_moment
 from passdown.model.finding import Finding
 from passdown.repository.locate import Layout, locate, read_layout
+from passdown.repository.questions import GLANCE
 
 LIVE_MS = 120_000
 """A session whose log grew within this many milliseconds counts as running."""
-
-ASKED = ("status", "--porcelain=v2", "-z", "--branch", "--no-renames", "--untracked-files=normal")
-"""What git is asked of the working tree; a whole folder that is new counts as one."""
 
 Fit = Literal["as_left", "moved_on", "rewritten", "unknown"]
 """How it stands to git: nothing new; commits or files since; its commit left the history; its commit is not here."""
@@ -103,7 +101,7 @@ def read_status(folder: Path, *, homes: Mapping[str, Path] | None = None, now: i
     Raises `NoEvidenceError` outside a repository.
     """
     layout = _layout(folder)
-    ask_ahead(layout.root, *ASKED)
+    ask_ahead(layout.root, *GLANCE)
     from passdown.handoff.overview import Overview  # it is loaded, and the logs are looked at, while git walks the tree
 
     return Overview(layout, homes, time.time_ns() // 1_000_000 if now is None else now).status()

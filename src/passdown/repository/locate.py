@@ -10,13 +10,10 @@ from msgspec import Struct
 
 from passdown.errors import GitError
 from passdown.io.git import ask_git
+from passdown.repository.questions import LAYOUT
 
 _NO_REPOSITORY = ("not a git repository (or any", "must be run in a work tree")
 _LINE_FEED = "a folder's name holds a line feed"
-_LAYOUT = (
-    "rev-parse", "--is-bare-repository", "--is-shallow-repository", "--show-object-format", "--absolute-git-dir",
-    "--git-common-dir", "--show-toplevel",
-)  # fmt: skip
 _EMPTY_TREE = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
@@ -45,7 +42,7 @@ def locate(folder: Path) -> Path | None:
     """
     if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises where a parent folder is closed to us
         return None
-    code, output, message = ask_git(folder, *_LAYOUT)
+    code, output, message = ask_git(folder, *LAYOUT)
     if code == 0:
         parts = output.removesuffix(b"\n").split(b"\n")
         if len(parts) != 6:
@@ -60,7 +57,7 @@ def locate(folder: Path) -> Path | None:
 
 def read_layout(root: Path) -> Layout:
     """Return the folders of the repository at `root`. Raises `GitError` when there is none or git refuses it."""
-    code, output, message = ask_git(root, *_LAYOUT)
+    code, output, message = ask_git(root, *LAYOUT)
     parts = output.removesuffix(b"\n").split(b"\n")
     bare = parts[0] == b"true"
     if len(parts) != (5 if bare else 6) or (code != 0 and not bare):

@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 from passdown.errors import GitError
 from passdown.io.git import ask_ahead, require_git
 from passdown.repository.own import OwnPaths
+from passdown.repository.questions import STATUS
 
 
 class Entry(Struct, frozen=True):
@@ -52,20 +53,15 @@ class Status(Struct, frozen=True):
 MOST_IGNORED = 1000
 """Most ignored paths that are kept."""
 
-_OPTIONS = (
-    "--porcelain=v2", "-z", "--branch", "--no-renames", "--untracked-files=all", "--ignored=matching",
-    "--ignore-submodules=none",
-)  # fmt: skip
-
 
 def read_status_ahead(root: Path) -> None:
     """Have git read the status while other things are done, for `read_status` in the same moment."""
-    ask_ahead(root, "status", *_OPTIONS)
+    ask_ahead(root, *STATUS)
 
 
 def read_status(root: Path, own: OwnPaths) -> Status:
     """Read the status of the working tree at `root`, leaving out passdown's own paths. Writes no index."""
-    output = require_git(root, "status", *_OPTIONS)
+    output = require_git(root, *STATUS)
     headers: dict[bytes, bytes] = {}
     entries: list[Entry] = []
     untracked: list[bytes] = []
