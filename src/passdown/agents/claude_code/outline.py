@@ -6,10 +6,10 @@ import contextlib
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from passdown.agents.claude_code.origins import PLAN, TRANSCRIPT
 from passdown.agents.claude_code.records import BAD, identifier, milliseconds
@@ -26,7 +26,7 @@ _ONLY_HERE = frozenset({"file-history-snapshot", "queue-operation", "last-prompt
 
 
 class _Body(Struct):
-    content: Any = None
+    content: Raw = Raw(b"null")  # most of a log, and hardly ever looked at here
 
 
 class _Line(Struct, rename="camel"):
@@ -48,6 +48,7 @@ class _Line(Struct, rename="camel"):
 
 
 _LINE = msgspec.json.Decoder(_Line)
+_TEXT = msgspec.json.Decoder(str)
 
 
 class Outline(Struct):
@@ -110,7 +111,7 @@ def outline(path: Path, head: bytes, tail: bytes, size: int, *, session_id: str 
         if line.type == "summary" and line.leaf_uuid and len(found.leaves) < 16:
             found.leaves = (*found.leaves, line.leaf_uuid)
         if not found.parent_id and line.type == "user" and line.message is not None:
-            _handed_over(found, line.message.content)
+            _handed_over(found, bytes(line.message.content))
     _own(found, ids, session_id or path.name.partition(".")[0])
     return found
 
@@ -134,9 +135,15 @@ def _decoded(data: bytes) -> Iterator[_Line]:
                 yield _LINE.decode(document)
 
 
-def _handed_over(found: Outline, content: object) -> None:
+def _handed_over(found: Outline, raw: bytes) -> None:
     """A prompt that hands a plan over names the transcript it was made in."""
-    if isinstance(content, str) and content.startswith(PLAN):
+    if not raw.startswith(b'"'):
+        return
+    try:
+        content = _TEXT.decode(raw)
+    except BAD:
+        return
+    if content.startswith(PLAN):
         pointer = TRANSCRIPT.search(content[-4096:])
         if pointer is not None:
             found.parent_id, found.parent_kind = pointer[1], "continuation"
@@ -169,8 +176,7 @@ def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001 - content decides
 
 def _is_row(line: _Line, data: bytes) -> bool:
     if line.type in ("user", "assistant"):
-        body = line.message.content if line.message is not None else None
-        return isinstance(body, str | list)
+        return line.message is not None and bytes(line.message.content)[:1] in (b'"', b"[")
     if line.type in ("system", "progress", "attachment"):
         return line.is_sidechain is not None and b'"uuid"' in data
     if line.type == "summary":

@@ -7,6 +7,7 @@ characters, so the working directory is taken from the rows.
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
@@ -212,8 +213,8 @@ def _sidecars(path: Path, session_id: str) -> list[tuple[str, Path]]:
     """Return the subagents that have a file of their own, by name: in the session's folder, or (2.0) beside its log."""
     folder = path.with_name(path.name.partition(".")[0]) / "subagents"
     found: list[tuple[str, Path]] = []
-    if not (folder.is_symlink() or folder.parent.is_symlink()):
-        found += _named(folder)
+    if (named := _named(folder)) and not (folder.is_symlink() or folder.parent.is_symlink()):
+        found += named
     known = {agent for agent, _ in found}
     for agent, flat in _flat(path.parent, _changed(path.parent)):
         if agent not in known and flat != path and _owner(flat, _changed(flat)) == session_id:
@@ -223,12 +224,15 @@ def _sidecars(path: Path, session_id: str) -> list[tuple[str, Path]]:
 
 def _named(folder: Path) -> list[tuple[str, Path]]:
     """Return the subagents' files of a folder; links and the program's own workers are left out."""
+    try:
+        names = os.listdir(folder)  # noqa: PTH208 - most sessions have no such folder, and a Path tells of it slowly
+    except OSError:
+        return []
     return [
         (agent, path)
-        for path in sorted(folder.glob("agent-*.jsonl"))
-        if (agent := identifier(path.stem.removeprefix("agent-")))
-        and not path.is_symlink()
-        and not path.name.startswith(_INTERNAL)
+        for name in sorted(names)
+        if name.startswith("agent-") and name.endswith(".jsonl") and not name.startswith(_INTERNAL)
+        if (agent := identifier(name[len("agent-") : -len(".jsonl")])) and not (path := folder / name).is_symlink()
     ]
 
 

@@ -95,7 +95,8 @@ def _windows(path: Path) -> Iterator[_Window]:
                 offset, held, skipping, before = offset + held + start, 0, False, ()
                 chunk, end = chunk[start:], end - start
             if end:
-                data = b"".join([*parts, memoryview(chunk)[:end]])
+                whole = not parts and end == len(chunk)
+                data = chunk if whole else b"".join([*parts, memoryview(chunk)[:end]])
                 parts, chunk = [], chunk[end:]
                 yield _Window(data, offset, before)
                 before, offset, held = (*before, (data, offset))[-_NEARBY:], offset + len(data), 0
