@@ -78,3 +78,24 @@ def test_the_command_that_decided_is_the_one_to_make_pass(tmp_path: Path) -> Non
     )
     assert made.tests.state == "red"
     assert made.next_action.command == "pytest tests/test_slug.py"
+
+
+HERE = "cat > {0} << 'EOF'\nimport os\nassert os.sep\nEOF\npython {0}"
+
+
+def test_a_script_written_in_the_same_call_is_no_part_of_the_command(tmp_path: Path) -> None:
+    trace = "Traceback (most recent call last):\nAssertionError\n"
+    made = packet(tmp_path / "one.traj.json", run((HERE.format("test_output.py"), 1, trace)))
+    assert made.tests.commands == ["python test_output.py"]
+    assert made.next_action.command == "python test_output.py"
+    again = run((HERE.format("test_output.py"), 1, trace), (HERE.format("test_output.py").replace("os", "sys"), 0, ""))
+    assert packet(tmp_path / "two.traj.json", again).tests.state == "green"
+
+
+def test_of_several_failing_commands_the_one_that_decided_has_to_pass(tmp_path: Path) -> None:
+    django = "python -m django test admin_scripts -v 2"
+    steps = (
+        (HERE.format("test_output.py"), 1, "AssertionError\n"),
+        (django, 1, "Ran 10 tests in 0.013s\n\nFAILED (failures=1)\n"),
+    )
+    assert packet(tmp_path / "run.traj.json", run(*steps)).next_action.command == django

@@ -25,6 +25,7 @@ MAX_REPEATED = 400
 _SETUP = lazy_pattern(r"^(?:export\s|set\s+[-+]|source\s|\.\s|unset\s|[A-Za-z_]\w*=\S*$|nvm use\b|pushd\s|shopt\s)")
 _CD = lazy_pattern(r"^(?:cd|pushd)\s+(?:--\s+)?(.+)$", re.DOTALL)
 _TOOL = lazy_pattern(r"(?:mcp__?)?passdown(?:__|[._-])(?:take|status|note|check|wrap)")
+_HERE = lazy_pattern(r"(?:cat|tee)\b[^\n]{0,300}<<")
 _TRIVIAL = lazy_pattern(r"^(?:true|:|exit\b.*|echo\b.*|printf\b.*)$", re.DOTALL)
 
 
@@ -151,7 +152,10 @@ def _is_own(words: tuple[str, ...]) -> bool:
 
 
 def _without_setup(parts: list[Part]) -> tuple[list[Part], tuple[str, ...]]:
-    """Take leading `cd X`, `export`, `set` and `source` away; return the directories of `cd` as well."""
+    """Take leading `cd X`, `export`, `set`, `source` and files written on the spot away.
+
+    The directories of `cd` are returned as well.
+    """
     index = 0
     moves: list[str] = []
     while index < len(parts) - 1 and parts[index + 1].before in {"&&", ";"}:
@@ -160,10 +164,15 @@ def _without_setup(parts: list[Part]) -> tuple[list[Part], tuple[str, ...]]:
             target = without_redirections(moved[1]).strip().strip("\"'")
             if "$" not in target and target != "-":
                 moves.append(target)
-        elif not _SETUP.match(parts[index].text):
+        elif not _SETUP.match(parts[index].text) and not _writes_here(parts[index].text):
             break
         index += 1
     return parts[index:], tuple(moves)
+
+
+def _writes_here(text: str) -> bool:
+    """Say whether a part writes its here-document to a file: what is run next is the command, as a script's name is."""
+    return "<<" in text and "\n" in text and _HERE.match(text) is not None
 
 
 def _without_filters(parts: list[Part]) -> list[Part]:

@@ -182,8 +182,8 @@ def _failing_test(context: Context) -> str:
     ]
     ran = [proving_part(chain.command) for chain in failing]
     known = [command for command in ran if command in context.evidence.tests.commands]
-    decided = context.evidence.tests.decided_by
-    commands = [*known, *reversed(ran), *([decided] if decided else []), *context.evidence.tests.commands]
+    decided = [proving_part(context.evidence.tests.decided_by)] if context.evidence.tests.decided_by else []
+    commands = [*(known and decided), *known, *reversed(ran), *decided, *context.evidence.tests.commands]
     return commands[0] if commands else ""
 
 
