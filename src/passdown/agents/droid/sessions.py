@@ -51,9 +51,10 @@ def refer(path: Path) -> SessionRef | None:
     if ends is None:
         return None
     records = list(_records(ends.head, 50))
-    if not any(_begins(record) or is_stream(record) for record in records):
+    own = [record for record in records if _begins(record) or is_stream(record)]
+    if not own:
         return None
-    start = next(record for record in records if _begins(record) or record.session_id)
+    start = next((record for record in records if _begins(record) or record.session_id), own[0])
     stamps = (milliseconds(record.timestamp) for record in records)
     return SessionRef(
         agent="droid",
