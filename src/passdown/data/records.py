@@ -260,7 +260,7 @@ class Perturbed(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Cut(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One chosen point with everything made for it. A view of kind `trace` keeps no text: it is made again at export."""
+    """One chosen point with everything made for it. A `trace` view keeps no text: export makes it again."""
 
     point: Point
     snapshot: Snapshot | None = None

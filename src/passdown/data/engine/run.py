@@ -52,10 +52,12 @@ def run_job(job: Job) -> Finished:
     with written(target) as writer:
         for batch in read_batches(source):
             read += len(batch)
-            rows, rejects = work(batch)
-            kinds.update(row.kind for row in rows)
-            rejected.extend(rejects)
-            writer.write(rows)
+            for made in work(batch):
+                if isinstance(made, Reject):
+                    rejected.append(made)
+                else:
+                    kinds[made.kind] += 1
+                    writer.write(made)
     return Finished(
         shard=target.name, key=job.key, stage=job.stage.name, sha256=file_hash(target), bytes=target.stat().st_size,
         rows=writer.rows, read=read, kinds=dict(sorted(kinds.items())),
@@ -72,13 +74,13 @@ def keep_rejects(target: Path, rejected: list[Reject]) -> str:
         return ""
     encode = msgspec.json.encode
     with written(path) as writer:
-        writer.write(
-            Row(
-                id=f"{target.stem}-{number}", trajectory_id=reject.trajectory_id, kind=reject.reason,
-                source=reject.provenance.source if reject.provenance else "", record=encode(reject),
-            )
-            for number, reject in enumerate(rejected)
-        )  # fmt: skip
+        for number, reject in enumerate(rejected):
+            writer.write(
+                Row(
+                    id=f"{target.stem}-{number}", trajectory_id=reject.trajectory_id, kind=reject.reason,
+                    source=reject.provenance.source if reject.provenance else "", record=encode(reject),
+                )
+            )  # fmt: skip
     return f"{REJECTS}/{target.name}"
 
 

@@ -73,13 +73,12 @@ class ShardWriter:
         self._waiting: list[Row] = []
         self._bytes = 0
 
-    def write(self, rows: Iterable[Row]) -> None:
-        """Take rows; they go to the disk a row group at a time."""
-        for row in rows:
-            self._waiting.append(row)
-            self._bytes += len(row.record)
-            if len(self._waiting) >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
-                self._flush()
+    def write(self, row: Row) -> None:
+        """Take a row; rows go to the disk a row group at a time."""
+        self._waiting.append(row)
+        self._bytes += len(row.record)
+        if len(self._waiting) >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
+            self._flush()
 
     def _flush(self) -> None:
         if not self._waiting:

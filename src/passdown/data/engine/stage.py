@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -16,8 +16,8 @@ from passdown.data.records import Reject
 from passdown.errors import UsageError
 
 Batch = list[Row]
-Work = Callable[[Batch], tuple[Batch, list[Reject]]]
-"""Rows in, rows and rejects out. Pure: the same batch gives the same answer, whatever came before it."""
+Work = Callable[[Batch], Iterable[Row | Reject]]
+"""Rows in, rows and rejects out, in order. Pure: a row gives the same answer whatever stands beside or before it."""
 
 _ENCODE = msgspec.json.Encoder(order="deterministic")
 

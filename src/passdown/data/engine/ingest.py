@@ -1,0 +1,117 @@
+"""Ingest: from files of any source to shards of trajectories. The list of files is a folder of shards as well."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from passdown.data.engine.shards import Row, written
+from passdown.data.engine.stage import Batch, Stage, Work
+from passdown.data.records import Reject, Trajectory
+from passdown.errors import UsageError
+
+FILES_IN_SHARD = 64
+BYTES_IN_SHARD = 128 << 20
+
+
+class Input(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One file (or git repository) to be read, as this machine finds it, and what it is said to be.
+
+    `mark` changes with the content, so that a changed file is read again. `licence` replaces what the source says.
+    """
+
+    path: str
+    name: str
+    source: str = "auto"
+    licence: str = ""
+    mark: str = ""
+
+
+_ENCODE = msgspec.json.Encoder(order="deterministic")
+_DECODE = msgspec.json.Decoder(Input)
+_TRAJECTORY = msgspec.json.Encoder()
+
+
+def find_inputs(paths: Iterable[Path], source: str = "auto", licence: str = "") -> list[Input]:
+    """Return every file under `paths`, sorted; a git repository counts as one when `source` is `commits`.
+
+    Hidden files and symlinks are passed over. Raises `UsageError` for a path that is not there.
+    """
+    found: list[Input] = []
+    for top in paths:
+        if not top.exists():
+            raise UsageError("there is no such file or folder", where=str(top), next_step="Name one that is there.")
+        if source == "commits" or top.is_file():
+            found.append(_input(top, top.name, source, licence))
+            continue
+        for path in sorted(top.rglob("*")):
+            relative = path.relative_to(top)
+            if path.is_file() and not path.is_symlink() and not any(part.startswith(".") for part in relative.parts):
+                found.append(_input(path, relative.as_posix(), source, licence))
+    return found
+
+
+def _input(path: Path, name: str, source: str, licence: str) -> Input:
+    status = path.stat()
+    mark = f"{status.st_size}-{status.st_mtime_ns}"
+    return Input(path=str(path.resolve()), name=name, source=source, licence=licence, mark=mark)
+
+
+def list_files(inputs: list[Input], folder: Path) -> None:
+    """Write the list of inputs as shards: as many as their sizes ask for, whatever the number of processes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted: set[Path] = set()
+    for number, group in enumerate(_grouped(inputs)):
+        path = folder / f"part-{number:05}.parquet"
+        wanted.add(path)
+        with written(path) as writer:
+            for entry in group:
+                record = _ENCODE.encode(entry)
+                writer.write(Row(id=hashlib.sha256(record).hexdigest()[:16], source=entry.source, record=record))
+    for path in set(folder.glob("part-*.parquet")) - wanted:
+        path.unlink()
+
+
+def _grouped(inputs: list[Input]) -> Iterator[list[Input]]:
+    group: list[Input] = []
+    size = 0
+    for entry in inputs:
+        own = Path(entry.path).stat().st_size
+        if group and (len(group) >= FILES_IN_SHARD or size + own > BYTES_IN_SHARD):
+            yield group
+            group, size = [], 0
+        group.append(entry)
+        size += own
+    if group:
+        yield group
+
+
+def ingest_stage() -> Stage:
+    """Return the stage that reads each input of the list."""
+    return Stage(name="ingest", maker="passdown.data.engine.ingest:ingesting")
+
+
+def ingesting() -> Work:
+    """Make the work of `ingest`: file rows to trajectory rows, one file at a time."""
+    from passdown.data.sources.table import read_source
+
+    def work(batch: Batch) -> Iterator[Row | Reject]:
+        for row in batch:
+            entry = _DECODE.decode(row.record)
+            for made in read_source(Path(entry.path), entry.source, licence=entry.licence, name=entry.name):
+                yield made if isinstance(made, Reject) else trajectory_row(made)
+
+    return work
+
+
+def trajectory_row(trajectory: Trajectory) -> Row:
+    """Return a trajectory as a row of a shard."""
+    return Row(
+        id=trajectory.trajectory_id, trajectory_id=trajectory.trajectory_id, repo=trajectory.repo,
+        source=trajectory.provenance.source, licence=trajectory.provenance.licence, split=trajectory.split,
+        kind="trajectory", record=_TRAJECTORY.encode(trajectory),
+    )  # fmt: skip
