@@ -125,9 +125,11 @@ def _not_run(situation: Situation, command: str) -> Finding:
 
 def _never_run(situation: Situation) -> Iterator[str]:
     """Return the declared commands of which no run is recorded."""
-    ran = {normalize_command(chain.command) for chain in situation.evidence.chains}
-    ran |= {chain.runs[-1].tokens for chain in situation.evidence.chains if chain.runs}
-    yield from (command for command in situation.evidence.tests.commands if normalize_command(command) not in ran)
+    ran = {chain.runs[-1].tokens for chain in situation.evidence.chains if chain.runs}
+    left = [command for command in situation.evidence.tests.commands if normalize_command(command) not in ran]
+    if left:
+        ran = {normalize_command(chain.command) for chain in situation.evidence.chains}
+    yield from (command for command in left if normalize_command(command) not in ran)
 
 
 # --- what is named -----------------------------------------------------------------------------------------------
