@@ -61,10 +61,10 @@ def title(packet: Packet, room: Room, word: str) -> list[str]:
     git = packet.git
     name = packet.task_id or packet.topic
     what = f" {inline(packet.goal, room.least(80))}" if packet.goal and packet.task_id else ""
-    branch = f"branch {code(git.branch, room.path)}" if git.branch else "detached HEAD"
-    head = f" at {code(git.head[:12])}" if git.head else ", no commit yet"
+    branch = f"branch {code(git.branch, room.path)}" if git.branch else "detached HEAD" if git.detached else ""
+    head = f" at {code(git.head[:12])}" if git.head else ", no commit yet" if branch else "git was not read"
     outcome = {"passed": "passed run", "failed": "failed run", "unknown": "outcome unknown"}[packet.outcome]
-    parts = [branch + head, outcome, packet.kind, f"packet {code(packet.packet_id[:12])}"]
+    parts = [(branch + head).strip(), outcome, packet.kind, f"packet {code(packet.packet_id[:12])}"]
     if packet.as_of:
         parts.append(f"evidence up to {inline(packet.as_of, 20)}")
     return [f"# {word}: {inline(name, room.least(64))}{what} — {packet.status}", " · ".join(parts), ""]
@@ -194,8 +194,9 @@ def changed(packet: Packet, room: Room) -> list[str]:
 
 
 def _file(file: Any, room: Room) -> str:
-    counts = "binary" if file.binary else f"+{max(file.added, 0)} −{max(file.deleted, 0)}"
-    return f"{file.status} {code(file.path, room.path)} {counts}{' · **uncommitted**' if file.uncommitted else ''}"
+    known = file.added >= 0 and file.deleted >= 0
+    counts = " binary" if file.binary else f" +{file.added} −{file.deleted}" if known else ""
+    return f"{file.status} {code(file.path, room.path)}{counts}{' · **uncommitted**' if file.uncommitted else ''}"
 
 
 def decisions(packet: Packet, room: Room) -> list[str]:
