@@ -51,7 +51,11 @@ def read(ref: SessionRef) -> Iterator[AnyEvent]:
     Raises `FileNotFoundError` when the file is gone, `UsageError` when it holds several and none of them is named.
     """
     path = Path(ref.path)
-    row = choose(open_rows(path, listed=True), ref.inner, ref.path)
+    yield from read_row(choose(open_rows(path, listed=True), ref.inner, ref.path), path)
+
+
+def read_row(row: Row, path: Path, inner: str = "") -> Iterator[AnyEvent]:  # noqa: ARG001 - as other formats have it
+    """Yield the events of one trajectory that is at hand as bytes; `path` is only what it is called after."""
     data = row.data or b""
     document = decoded(data, DOCUMENT)
     header = document if document is not None else Document()

@@ -24,6 +24,7 @@ from passdown.trajectories.outline import outline
 
 _LISTS = ("messages", "trajectory", "raw_messages")
 _LOGGED = frozenset({"uuid", "parentUuid", "sessionId", "session_id"})
+_BEFORE = b"\xef\xbb\xbf\x00 \t\r\n"
 _SAID = frozenset({"content", "tool_calls", "text", "function_call"})
 
 
@@ -71,10 +72,14 @@ def read(ref: SessionRef) -> Iterator[AnyEvent]:
         yield from _lines(path)
         return
     row = choose(open_rows(path, listed=not bare), ref.inner, ref.path)
-    yield from _bare(row, path) if bare else _row(row, path, ref.inner)
+    yield from _bare(row, path) if bare else read_row(row, path, ref.inner)
 
 
-def _row(row: Row, path: Path, inner: str) -> Iterator[AnyEvent]:
+def read_row(row: Row, path: Path, inner: str = "") -> Iterator[AnyEvent]:
+    """Yield the events of one trajectory that is at hand as bytes; `path` is only what it is called after."""
+    if (row.data or b"").lstrip(_BEFORE)[:1] == b"[":
+        yield from _bare(row, path)
+        return
     document = decoded(row.data or b"", _DOCUMENT)
     header = document if document is not None else Document()
     at = moment_of(header.timestamp)

@@ -78,7 +78,11 @@ def read(ref: SessionRef) -> Iterator[AnyEvent]:
     Raises `FileNotFoundError` when the file is gone, `UsageError` when it holds several and none of them is named.
     """
     path = Path(ref.path)
-    row = choose(open_rows(path, listed=False), ref.inner, ref.path)
+    yield from read_row(choose(open_rows(path, listed=False), ref.inner, ref.path), path)
+
+
+def read_row(row: Row, path: Path, inner: str = "") -> Iterator[AnyEvent]:  # noqa: ARG001 - as other formats have it
+    """Yield the events of one trajectory that is at hand as bytes; `path` is only what it is called after."""
     data = row.data or b""
     listed = data.lstrip(b"\xef\xbb\xbf\x00 \t\r\n")[:1] == b"["
     document = None if listed else decoded(data, _DOCUMENT)

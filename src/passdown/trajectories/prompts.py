@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from passdown.model.pattern import lazy_pattern
 
-_TAGS = ("pr_description", "issue_description", "task_description", "problem_statement", "issue", "task")
+_TAGS = ("pr_description", "issue_description", "task_description", "problem_statement", "github_issue", "issue",
+         "task")  # fmt: skip
 _AROUND = (
     *((f"<{tag}>", f"</{tag}>") for tag in _TAGS),
     ("\nISSUE:\n", "\nINSTRUCTIONS:"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, cast
 
 from passdown.model.session import AnyEvent, SessionRef
+from passdown.trajectories.document import Row
 
 
 class Format(NamedTuple):
@@ -32,6 +33,9 @@ class Trajectories(Protocol):
 
         Raises `UsageError` when the file holds several and `ref.inner` names none of them.
         """
+
+    def read_row(self, row: Row, path: Path, inner: str = "") -> Iterator[AnyEvent]:
+        """Yield the events of one trajectory that is at hand as bytes; `path` is only what it is called after."""
 
 
 FORMATS: tuple[Format, ...] = (
