@@ -70,10 +70,14 @@ class Fold:
             self.count["copied"] += 1
             if not isinstance(event, SessionStart):
                 return
-        if event.at is not None:
-            self.first = event.at if self.first is None else min(self.first, event.at)
-            self.last = event.at if self.last is None else max(self.last, event.at)
-        self.count["rewound"] += not event.active
+        at = event.at
+        if at is not None:
+            if self.first is None or at < self.first:
+                self.first = at
+            if self.last is None or at > self.last:
+                self.last = at
+        if not event.active:
+            self.count["rewound"] += 1
         handler = _HANDLERS.get(type(event))
         if handler is not None:
             handler(self, event)

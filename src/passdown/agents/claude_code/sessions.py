@@ -8,6 +8,7 @@ characters, so the working directory is taken from the rows.
 from __future__ import annotations
 
 import os
+import time
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
@@ -30,6 +31,9 @@ __all__ = ["find", "read", "recognise", "refer"]
 
 MAX_DOCUMENT = 256 << 20
 """Largest web session, in bytes; it is one JSON document and read whole."""
+
+_SETTLED_NS = 50_000_000
+"""A file changed so shortly ago may change again without a change of its time."""
 
 _INTERNAL = ("agent-acompact-", "agent-aprompt_suggestion-")
 """Names of files in which the program itself works, not a subagent that was asked to."""
@@ -56,18 +60,17 @@ def find(home: Path) -> Iterator[SessionRef]:
 def refer(path: Path) -> SessionRef | None:
     """Return what the ends of a log say of its session, None when it cannot be read or is none."""
     try:
-        head, tail, size = read_ends(path)
+        head, known = _glance(path)
         modified = path.stat().st_mtime_ns
     except (OSError, UnsafeError):
         return None
-    known = outline(path, head, tail, size)
     if not known.talk or not recognise(head, path.name):
         return None
     return SessionRef(
         agent="claude_code",
         path=str(path),
         session_id=identifier(known.session_id) or identifier(path.stem),
-        bytes=size,
+        bytes=known.size,
         started_at=known.started_at,
         modified_at=modified // 1_000_000,
         cwd=known.cwd,
@@ -86,11 +89,10 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
     Raises `FileNotFoundError` when the file is gone.
     """
     path = Path(ref.path)
-    head, tail, size = read_ends(path)
-    known = outline(path, head, tail, size, session_id=ref.session_id)
+    head, known = _glance(path, ref.session_id)
     yield _start(known)
     if b'"loglines"' in head and head.lstrip().startswith(b"{"):
-        yield from _document(path, size)
+        yield from _document(path, known.size)
         return
     sidecars = [] if known.agent_id else _sidecars(path, known.session_id)
     reader = Reader(known.session_id, frozenset(agent for agent, _ in sidecars))
@@ -107,6 +109,25 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
             continue
         records, ended = records + log.records, ended + log.size
     yield SessionEnd(records=records, bytes=ended, ignored=dict(sorted(reader.ignored.items())))
+
+
+def _glance(path: Path, session_id: str = "") -> tuple[bytes, Outline]:
+    """Return a log's first bytes and what its ends say; not read anew for who asks twice in a row."""
+    status = path.lstat()
+    name = session_id or path.name.partition(".")[0]
+    if status.st_ctime_ns > time.time_ns() - _SETTLED_NS:
+        return _look(path, name)
+    return _looked(path, name, (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
+
+
+def _look(path: Path, session_id: str) -> tuple[bytes, Outline]:
+    head, tail, size = read_ends(path)
+    return head, outline(path, head, tail, size, session_id=session_id)
+
+
+@lru_cache(maxsize=1)
+def _looked(path: Path, session_id: str, _stamp: tuple[int, ...]) -> tuple[bytes, Outline]:
+    return _look(path, session_id)
 
 
 def _start(known: Outline) -> SessionStart:
@@ -248,7 +269,7 @@ def _flat(folder: Path, _changed: int) -> list[tuple[str, Path]]:
 def _owner(path: Path, _changed: int) -> str | None:
     """Return the session that a subagent's file is of, None for a file that is no subagent's."""
     try:
-        known = outline(path, *read_ends(path))
+        known = _look(path, "")[1]
     except (OSError, UnsafeError):
         return None
     return known.session_id if known.agent_id else None

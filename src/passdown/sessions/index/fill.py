@@ -144,11 +144,11 @@ class _Writer:
         session, part, place = self._open.get(task) or self._new_part()
         rows = []
         words = []
-        for text in texts:
-            key = (part << PART_BITS) + place
-            rows.append((key, text.kind, text.at, text.place, text.line, text.text))
-            words.append((key, text.words or text.text))
-            place += 1
+        for key, text in enumerate(texts, (part << PART_BITS) + place):
+            kind, at, offset, line, shown, searched = text
+            rows.append((key, kind, at, offset, line, shown))
+            words.append((key, searched or shown))
+        place += len(texts)
         self._database.executemany("INSERT INTO said VALUES(?, ?, ?, ?, ?, ?)", rows)
         self._database.executemany("INSERT INTO words(rowid, text) VALUES(?, ?)", words)
         self._open[task] = session, part, place

@@ -13,6 +13,7 @@ import msgspec
 
 from passdown.agents.table import sessions_of
 from passdown.errors import PassdownError
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, AssistantMessage, SessionRef, ToolCall, UserMessage
 from passdown.redact.neutralise import one_line
 from passdown.redact.scan import Redactor
@@ -36,6 +37,7 @@ LARGEST = (1 << 63) - 1
 _BATCH = 200_000
 _MOST = (1 << PART_BITS) - 1
 _BETWEEN = "\n\x1e\n"
+_CHANCE = lazy_pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _KINDS = {"shell": "ran", "plan": "agent", "subagent": "agent"}
 _DAMAGE = (
     OSError, EOFError, PassdownError, sqlite3.Error, msgspec.MsgspecError, ValueError, LookupError, TypeError,
@@ -147,7 +149,8 @@ def _redactor() -> Redactor:
 
 @lru_cache(maxsize=4096)
 def _clean(name: str) -> str:
-    return storable(_redactor().text(name)) if name else ""
+    # Every session has an id, and it stands in the list as it is: most often one that holds nothing but chance.
+    return storable(_redactor().text(name)) if name and not _CHANCE.fullmatch(name) else name
 
 
 class Gathered:

@@ -29,7 +29,17 @@ def searchable(text: str) -> str:
     """
     if text.isascii():
         return text
-    return _RUN.sub(_pairs, unicodedata.normalize("NFKC", text))
+    text = unicodedata.normalize("NFKC", text)
+    return text if _is_western(text) else _RUN.sub(_pairs, text)
+
+
+def _is_western(text: str) -> bool:
+    """Say, as fast as a text is copied, that none of its characters is of the scripts that are cut into pairs."""
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _pairs(run: re.Match[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection, wait
@@ -91,7 +92,7 @@ class _Pool:
             self._give(ready)
             return
         task = share[0]
-        if not isinstance(found, list):
+        if not isinstance(found, list):  # of a session, its row comes last
             share.pop(0)
         yield task, found
 
@@ -113,11 +114,14 @@ def _serve(channel: Connection) -> None:
     """Read what comes down the channel until nothing more does, or the other end is gone."""
     from passdown.sessions.index.fold import read_task
 
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 1000)  # records by the thousand and hardly a cycle: as for every command, see __main__
     try:
         while (share := channel.recv()) is not None:
             for task in share:
                 for found in read_task(task):
-                    channel.send(found)
+                    # Plain tuples are packed and unpacked a good deal quicker than named ones.
+                    channel.send(list(map(tuple, found)) if isinstance(found, list) else found)
             channel.send("done")
     except (EOFError, OSError, KeyboardInterrupt):
         return
