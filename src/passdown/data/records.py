@@ -44,7 +44,8 @@ class Action(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `target` is the canonical object (a workspace-relative path, `path[0:50]` for a range of lines, a test selector, a
     package, a git subcommand), `digest` a hash of the normalised argument, `detail` the normalised text (capped).
-    `reads` and `writes` are workspace-relative paths; `ok` is None when nobody reported how it ended.
+    `reads` and `writes` are workspace-relative paths; `ok` is None when nobody reported how it ended. `part` tells
+    which of the simple commands of the call's text it is.
     """
 
     call_id: str
@@ -56,6 +57,7 @@ class Action(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     ok: bool | None = None
+    part: int = 0
 
 
 class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):

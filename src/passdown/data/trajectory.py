@@ -12,6 +12,7 @@ from passdown.data.actions.canonical import Canonicalizer, workspace_root
 from passdown.data.records import Action, Outcome, Provenance, Step, Trajectory
 from passdown.model.session import (
     AnyEvent, AssistantMessage, Event, SessionEnd, SessionStart, ToolCall, ToolResult, UserMessage,
+    WorkspaceChange,
 )  # fmt: skip
 
 _ENCODE = msgspec.json.Encoder(order="deterministic")
@@ -100,7 +101,7 @@ def assemble(
         grouped.take(event)
     start = next((e for step in grouped.steps for e in step.events if isinstance(e, SessionStart)), None)
     root = workspace_root([event for step in grouped.steps for event in step.events])
-    canonicalizer = Canonicalizer(root)
+    canonicalizer = Canonicalizer(root, start.agent if start else "")
     steps = tuple(
         Step(idx=idx, role=step.role, events=tuple(step.events), actions=_actions(step, canonicalizer))
         for idx, step in enumerate(grouped.steps)
@@ -119,7 +120,9 @@ def _actions(step: _Open, canonicalizer: Canonicalizer) -> tuple[Action, ...]:
     results = {event.call_id: event for event in step.events if isinstance(event, ToolResult)}
     found: list[Action] = []
     for event in step.events:
-        if isinstance(event, ToolCall):
+        if isinstance(event, WorkspaceChange):
+            canonicalizer.moved(event.cwd)
+        elif isinstance(event, ToolCall):
             found.extend(canonicalizer.actions(event, results.get(event.call_id)))
     return tuple(found)
 

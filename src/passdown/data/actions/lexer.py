@@ -1,0 +1,474 @@
+"""A shell text as the simple commands it holds, in the order in which they are written. Nothing is expanded or run.
+
+Compound commands come apart: lists, pipelines, subshells, loops, conditions, functions, command substitutions. Words
+lose their quotes; variables that the text itself sets to plain values, and those of its loops, are put in.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from passdown.model.pattern import lazy_pattern
+
+MAX_COMMANDS = 200
+MAX_VARIANTS = 8
+_DEEPEST = 5
+
+
+class Simple(NamedTuple):
+    """One simple command. `before` is the operator in front of it (`&&`, `||`, `|`, `;`, `$` inside a substitution).
+
+    `stdin` is the body of its here-document or here-string; `expands` says that the shell puts values into it that
+    nobody knows here. `(` or `)` as the only word, with `scope` set, opens or closes a subshell.
+    """
+
+    words: tuple[str, ...]
+    before: str = ""
+    redirects: tuple[tuple[str, str], ...] = ()
+    stdin: str | None = None
+    assigned: tuple[str, ...] = ()
+    expands: bool = False
+    scope: bool = False
+
+
+class Unlexed(ValueError):
+    """The text is no shell text: a quote or a bracket is never closed."""
+
+
+OPEN = Simple(("(",), scope=True)
+CLOSE = Simple((")",), scope=True)
+
+_TOKEN = lazy_pattern(
+    r"(?P<space>(?:[ \t\r]|\\\r?\n)+)|(?P<newline>\n)|(?P<comment>#[^\n]*)|(?P<heredoc>\d*<<-?(?!<))"
+    r"|(?P<redirect>(?:\d+|&)?(?:<<<|>>|>\||>&|<&|<>|>(?!\()|<(?!\()))|(?P<operator>&&|\|\||;;&|;;|;&|\|&|[;&|()])"
+)
+_PLAIN = lazy_pattern(r"[^\s'\"\\`$;&|()<>]+")
+_SIMPLE_DOUBLE = lazy_pattern(r'"([^"\\$`]*)"')
+_DOUBLE_RUN = lazy_pattern(r'[^"\\$`]+')
+_NAME = lazy_pattern(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
+_ASSIGNMENT = lazy_pattern(r"([A-Za-z_]\w*)\+?=", re.DOTALL)
+_HEREDOC_WORD = lazy_pattern(r"[ \t]*(?:'([^'\n]*)'|\"([^\"\n]*)\"|\\?([^\s'\";&|()<>]+))")
+_EXPANDS = lazy_pattern(r"(?<!\\)(?:\\\\)*(?:`|\$[A-Za-z_{(0-9?*@#])")
+_ESCAPED = lazy_pattern(r"\\([\\$`\n])")
+_BRACES = lazy_pattern(r"([^\s{}$]*)\{([^\s{}]*,[^\s{}]*)\}([^\s{}$]*)")
+_SKIPPED = frozenset({"then", "do", "else", "elif", "if", "while", "until", "!", "{", "}", "fi", "done", "esac",
+                      "time", "coproc"})  # fmt: skip
+_CONDITIONS = frozenset({"[[", "[", "test"})
+
+
+class _Here:
+    """A here-document that is announced, and whose body stands behind the end of the line."""
+
+    def __init__(self, word: str, tabs: bool, quoted: bool) -> None:
+        self.word = word
+        self.tabs = tabs
+        self.quoted = quoted
+        self.body: str | None = None
+        self.expands = False
+
+    def take(self, lines: list[str]) -> None:
+        """Take the lines of the body."""
+        body = "".join(f"{line}\n" for line in lines)
+        if not self.quoted and ("\\" in body or "$" in body or "`" in body):
+            self.expands = bool(_EXPANDS.search(body))
+            body = _ESCAPED.sub(lambda found: "" if found[1] == "\n" else found[1], body)
+        self.body = body
+
+
+class _Command:
+    """A simple command that still takes words."""
+
+    def __init__(self, before: str) -> None:
+        self.before = before
+        self.words: list[str] = []
+        self.redirects: list[tuple[str, str]] = []
+        self.assigned: list[str] = []
+        self.stdin: str | None = None
+        self.here: _Here | None = None
+        self.head = ""
+        self.scope: Simple | None = None
+
+    def taken(self) -> bool:
+        return bool(self.words or self.redirects or self.assigned or self.here or self.stdin is not None)
+
+    def simple(self) -> Simple:
+        if self.scope is not None:
+            return self.scope
+        stdin = self.here.body if self.here is not None else self.stdin
+        expands = self.here is not None and self.here.expands
+        return Simple(tuple(self.words), self.before, tuple(self.redirects), stdin, tuple(self.assigned), expands)
+
+
+def lex(text: str) -> list[Simple]:
+    """Return the simple commands of a POSIX shell text. Raises `Unlexed`."""
+    return _Lexer(text, {}, 0).run()
+
+
+class _Lexer:
+    """One pass over a text."""
+
+    def __init__(self, text: str, variables: dict[str, tuple[str, ...]], depth: int) -> None:
+        self.text = text
+        self.at = 0
+        self.depth = depth
+        self.variables = variables
+        self.done: list[_Command] = []
+        self.here: list[_Here] = []
+        self.command = _Command("$" if depth else "")
+        self.target = ""
+        self.cases: list[str] = []
+        self.inner: list[Simple] = []
+
+    def run(self) -> list[Simple]:
+        """Read the whole text."""
+        text, token = self.text, _TOKEN.match
+        while self.at < len(text) and len(self.done) < MAX_COMMANDS:
+            found = token(text, self.at)
+            if found is None or (found.lastgroup == "comment" and not self._at_word_start()):
+                self._word()
+                continue
+            self.at = found.end()
+            kind = found.lastgroup
+            if kind == "newline":
+                self._read_here()
+                self._end(";")
+            elif kind == "heredoc":
+                self._announce(found.group())
+            elif kind == "redirect":
+                self.target = found.group()
+            elif kind == "operator":
+                self._operator(found.group())
+        self._read_here()
+        self._end(";")
+        found_all: list[Simple] = []
+        for command in self.done:
+            found_all.append(command.simple())
+        return found_all
+
+    def _at_word_start(self) -> bool:
+        return self.at == 0 or self.text[self.at - 1] in " \t\n;&|("
+
+    def _operator(self, mark: str) -> None:
+        if self.cases and self.cases[-1] == "pattern":
+            if mark == ")":
+                self.command = _Command(";")
+                self.cases[-1] = "body"
+            return
+        if mark == "(":
+            self._open()
+        elif mark == ")":
+            self._end(";")
+            self._scope(CLOSE)
+        elif mark.startswith((";;", ";&")):
+            self._end(";")
+            if self.cases:
+                self.cases[-1] = "pattern"
+        else:
+            self._end({"|&": "|", "&": ";"}.get(mark, mark))
+
+    def _open(self) -> None:
+        words = self.command.words
+        if len(words) == 1 and self.text[self.at : self.at + 1] == ")" and not self.command.redirects:
+            self.at += 1  # `name()` begins a function: its body is read like any other group
+            words.clear()
+            return
+        if self.text[self.at : self.at + 1] == "(" and not words:
+            end = self.text.find("))", self.at)
+            if end < 0:
+                raise Unlexed(self.text)
+            self.at = end + 2
+            return
+        if words and words[-1].endswith("="):
+            self.at = self._past_bracket(self.at)  # an array
+            self.command.words.pop()
+            return
+        before = self.command.before
+        self._end(";")
+        self._scope(OPEN)
+        self.command = _Command(before)
+
+    def _scope(self, mark: Simple) -> None:
+        command = _Command("")
+        command.scope = mark
+        self.done.append(command)
+
+    def _announce(self, mark: str) -> None:
+        found = _HEREDOC_WORD.match(self.text, self.at)
+        if found is None:
+            raise Unlexed(self.text)
+        self.at = found.end()
+        word = next(word for word in (found[1], found[2], found[3]) if word is not None)
+        here = _Here(word, mark.endswith("-"), found[3] is None or "\\" in found.group())
+        self.here.append(here)
+        self.command.here = here
+
+    def _read_here(self) -> None:
+        for here in self.here:
+            lines: list[str] = []
+            while self.at < len(self.text):
+                end = self.text.find("\n", self.at)
+                end = len(self.text) if end < 0 else end
+                line = self.text[self.at : end]
+                self.at = min(end + 1, len(self.text))
+                bare = line.lstrip("\t") if here.tabs else line
+                if bare.rstrip() == here.word:
+                    break
+                lines.append(bare)
+            here.take(lines)
+        self.here.clear()
+
+    def _end(self, operator: str) -> None:
+        """End the simple command; the next one stands behind `operator`."""
+        command = self.command
+        if command.head == "for":
+            self._loop(command.words)
+            self.command = _Command(";")
+            return
+        if command.taken():
+            if not command.words and len(command.assigned) == 1:
+                self._remember(command.assigned[0])
+            self.done.append(command)
+        elif operator == ";" and command.before in ("&&", "||", "|"):
+            return  # the list goes on in the next line
+        self.command = _Command(operator)
+
+    def _remember(self, assigned: str) -> None:
+        name, _, value = assigned.partition("=")
+        if "$" in value or "`" in value or len(value) > 1000:
+            self.variables.pop(name, None)
+        else:
+            self.variables[name] = (value,)
+
+    def _loop(self, words: list[str]) -> None:
+        """Take note of the values of a loop's variable."""
+        name, values = words[0] if words else "", words[2:]
+        if words[1:2] == ["in"] and 0 < len(values) and not any("$" in value or "`" in value for value in values):
+            self.variables[name] = tuple(values[:MAX_VARIANTS])
+        else:
+            self.variables.pop(name, None)
+
+    def _word(self) -> None:
+        start = self.at
+        variants, quoted = self._pieces()
+        raw = self.text[start : self.at]
+        if self.target:
+            self.command.redirects.append((self.target, variants[0]))
+            if self.target == "<<<":
+                self.command.redirects.pop()
+                self.command.stdin = variants[0] + "\n"
+            self.target = ""
+            return
+        if self.cases and self.cases[-1] == "pattern":
+            if raw == "esac":
+                self.cases.pop()
+            return
+        if not self.command.words:
+            if not quoted and self._keyword(raw):
+                return
+            if (found := _ASSIGNMENT.match(raw)) is not None:
+                self._assign(found, variants[0])
+                return
+        if not quoted and "{" in raw and len(variants) == 1 and (braces := _BRACES.fullmatch(variants[0])):
+            variants = [f"{braces[1]}{part}{braces[3]}" for part in braces[2].split(",")[:MAX_VARIANTS]]
+        self.command.words += variants
+        self._inside_case()
+
+    def _assign(self, found: re.Match[str], value: str) -> None:
+        if self.text[self.at : self.at + 1] == "(" and self.text[self.at - 1] == "=":
+            self.at = self._past_bracket(self.at + 1)
+            return
+        self.command.assigned.append(value)
+
+    def _inside_case(self) -> None:
+        if self.command.head == "case" and self.command.words[-1] == "in":
+            self.command = _Command(";")
+            self.cases.append("pattern")
+
+    def _keyword(self, raw: str) -> bool:
+        """Take a word that only gives a command its shape."""
+        if self.command.head:
+            return False
+        if raw in _SKIPPED:
+            if raw == "esac" and self.cases:
+                self.cases.pop()
+            return True
+        if raw in ("for", "select", "case"):
+            self.command.head = "case" if raw == "case" else "for"
+            return True
+        if raw == "function":
+            self._skip_function_name()
+            return True
+        if raw == "[[":
+            end = self.text.find("]]", self.at)
+            if end < 0:
+                raise Unlexed(self.text)
+            self.at = end + 2
+            self.command.words += ("[[", self.text[self.at : end])
+            return True
+        return False
+
+    def _skip_function_name(self) -> None:
+        while self.at < len(self.text) and self.text[self.at] in " \t":
+            self.at += 1
+        found = re.compile(r"[\w.:-]+[ \t]*(?:\([ \t]*\))?").match(self.text, self.at)
+        self.at = found.end() if found else self.at
+
+    def _pieces(self) -> tuple[list[str], bool]:
+        """Return the word that begins here (several when a loop's variable is in it), and whether it was quoted."""
+        text, variants, quoted, begin = self.text, [""], False, self.at
+        while self.at < len(text):
+            plain = _PLAIN.match(text, self.at)
+            if plain is not None:
+                piece = plain.group()
+                self.at = plain.end()
+                variants = [variant + piece for variant in variants]
+                continue
+            mark = text[self.at]
+            if mark in " \t\r\n;&|()":
+                break
+            if mark in "<>":
+                if text[self.at + 1 : self.at + 2] != "(":
+                    break
+                variants = self._substitution(variants, self.at + 2)
+            elif mark == "$" or mark == "`":
+                variants = self._dollar(variants) if mark == "$" else self._backtick(variants)
+            else:
+                quoted = True
+                variants = self._quoted(variants, mark)
+        if self.at == begin:
+            self.at += 1
+            return ["("], False
+        return variants, quoted
+
+    def _quoted(self, variants: list[str], mark: str) -> list[str]:
+        text, at = self.text, self.at
+        if mark == "\\":
+            self.at = at + 2
+            piece = "" if text[at + 1 : at + 2] == "\n" else text[at + 1 : at + 2]
+            return [variant + piece for variant in variants]
+        if mark == "'":
+            end = text.find("'", at + 1)
+            if end < 0:
+                raise Unlexed(text)
+            self.at = end + 1
+            return [variant + text[at + 1 : end] for variant in variants]
+        simple = _SIMPLE_DOUBLE.match(text, at)
+        if simple is not None:
+            self.at = simple.end()
+            return [variant + simple[1] for variant in variants]
+        return self._double(variants)
+
+    def _double(self, variants: list[str]) -> list[str]:
+        text = self.text
+        self.at += 1
+        while self.at < len(text):
+            mark = text[self.at]
+            if mark == '"':
+                self.at += 1
+                return variants
+            if mark == "$":
+                variants = self._dollar(variants)
+                continue
+            if mark == "\\":
+                after = text[self.at + 1 : self.at + 2]
+                piece = "" if after == "\n" else after if after in '"\\$`' else mark + after
+                self.at += 2
+            elif mark == "`":
+                piece = mark
+                self.at += 1
+            else:
+                run = _DOUBLE_RUN.match(text, self.at)
+                piece = run.group() if run else mark
+                self.at += len(piece)
+            variants = [variant + piece for variant in variants]
+        raise Unlexed(text)
+
+    def _dollar(self, variants: list[str]) -> list[str]:
+        text, at = self.text, self.at
+        if text[at + 1 : at + 2] == "(":
+            return self._substitution(variants, at + 2)
+        if text.startswith("${", at) and (end := text.find("}", at)) > 0 and not _NAME.match(text, at):
+            self.at = end + 1
+            return [variant + text[at : end + 1] for variant in variants]
+        if text.startswith("$'", at):
+            return self._ansi(variants)
+        found = _NAME.match(text, at)
+        if found is None:
+            self.at = at + 1
+            return variants if text.startswith('$"', at) else [variant + "$" for variant in variants]
+        self.at = found.end()
+        values = self.variables.get(found[1] or found[2], (found.group(),))
+        return [variant + value for variant in variants for value in values][:MAX_VARIANTS]
+
+    def _ansi(self, variants: list[str]) -> list[str]:
+        found = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL).match(self.text, self.at)
+        if found is None:
+            raise Unlexed(self.text)
+        self.at = found.end()
+        value = found[1].replace("\\n", "\n").replace("\\t", "\t").replace("\\'", "'").replace("\\\\", "\\")
+        return [variant + value for variant in variants]
+
+    def _backtick(self, variants: list[str]) -> list[str]:
+        end = self.text.find("`", self.at + 1)
+        if end < 0:
+            raise Unlexed(self.text)
+        inside = self.text[self.at + 1 : end]
+        self.at = end + 1
+        return self._inside(variants, inside, f"`{inside}`")
+
+    def _substitution(self, variants: list[str], begin: int) -> list[str]:
+        """Take `$(…)`, `<(…)`: what it runs comes before the command that it stands in."""
+        whole, end = self.at, self._past_bracket(begin)
+        inside = self.text[begin : end - 1]
+        self.at = end
+        if inside.startswith("(") or self.depth >= _DEEPEST:
+            return [variant + self.text[whole:end] for variant in variants]
+        return self._inside(variants, inside, self.text[whole:end])
+
+    def _inside(self, variants: list[str], inside: str, piece: str) -> list[str]:
+        if self.depth < _DEEPEST:
+            for simple in _Lexer(inside, dict(self.variables), self.depth + 1).run():
+                command = _Command("$")
+                command.scope = simple
+                self.done.append(command)
+        return [variant + piece for variant in variants]
+
+    def _past_bracket(self, begin: int) -> int:
+        """Return the place behind the bracket that closes the one before `begin`."""
+        text, at, depth = self.text, begin, 1
+        while at < len(text):
+            mark = text[at]
+            if mark == "\\":
+                at += 1
+            elif mark in "'\"":
+                at = _past_quote(text, at)
+                continue
+            elif mark == "(":
+                depth += 1
+            elif mark == ")":
+                depth -= 1
+                if not depth:
+                    return at + 1
+            elif text.startswith("<<", at) and text[at + 2 : at + 3] not in ("<", "("):
+                at = _past_here(text, at)
+                continue
+            at += 1
+        raise Unlexed(text)
+
+
+def _past_quote(text: str, at: int) -> int:
+    mark, at = text[at], at + 1
+    while at < len(text) and text[at] != mark:
+        at += 2 if text[at] == "\\" and mark == '"' else 1
+    return at + 1
+
+
+def _past_here(text: str, at: int) -> int:
+    """Return the place behind the body of a here-document, whose brackets and quotes mean nothing."""
+    found = _HEREDOC_WORD.match(text, at + 2 + (text[at + 2 : at + 3] == "-"))
+    if found is None:
+        return at + 2
+    word = re.escape(next(word for word in (found[1], found[2], found[3]) if word is not None))
+    end = re.compile(rf"^[ \t]*{word}[ \t]*$", re.MULTILINE).search(text, found.end())
+    return end.end() if end else found.end()

@@ -1,0 +1,68 @@
+"""A codex patch (`*** Begin Patch`) as the files it changes."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from passdown.data.actions.draft import Draft, marked
+from passdown.model.pattern import lazy_pattern
+
+MAX_SECTIONS = 200
+_HEAD = lazy_pattern(r"\*\*\* (Add|Update|Delete) File: (.+?)[ \t\r]*")
+_MOVE = lazy_pattern(r"\*\*\* Move to: (.+?)[ \t\r]*")
+
+
+class Section(NamedTuple):
+    """What a patch does to one file; `moved` is its new name."""
+
+    what: Literal["add", "update", "delete"]
+    path: str
+    body: str
+    moved: str = ""
+
+
+def sections(text: str) -> tuple[Section, ...]:
+    """Return the files of a patch, in order."""
+    found: list[Section] = []
+    what, path, moved = "", "", ""
+    lines: list[str] = []
+
+    def end() -> None:
+        if what == "Add":
+            found.append(Section("add", path, "".join(f"{line[1:]}\n" for line in lines if line[:1] == "+")))
+        elif what == "Update":
+            found.append(Section("update", path, "\n".join(lines), moved))
+        elif what == "Delete":
+            found.append(Section("delete", path, ""))
+
+    for line in text.split("\n"):
+        if head := _HEAD.fullmatch(line):
+            end()
+            what, path, moved = head[1], head[2].strip(), ""
+            lines = []
+        elif line.startswith("*** End Patch") or len(found) >= MAX_SECTIONS:
+            break
+        elif move := _MOVE.fullmatch(line):
+            moved = move[1].strip()
+        elif what and not line.startswith("*** End of File"):
+            lines.append(line)
+    end()
+    return tuple(found)
+
+
+def codex_drafts(text: str) -> tuple[Draft, ...]:
+    """Return an edit, a creation or a deletion for each file of a patch."""
+    drafts: list[Draft] = []
+    for section in sections(text):
+        path, body = section.path, section.body
+        if section.what == "add":
+            drafts.append(Draft("CREATE", marked(path), body, (), (path,)))
+        elif section.what == "delete":
+            drafts.append(Draft("DELETE", marked(path), "", (), (path,)))
+        elif section.moved:
+            new = section.moved
+            drafts.append(Draft("CREATE", marked(new), body, (path,), (new, path)))
+            drafts.append(Draft("DELETE", marked(path), "", (), (path,)))
+        else:
+            drafts.append(Draft("EDIT", marked(path), body, (path,), (path,)))
+    return tuple(drafts) or (Draft("EDIT", "patch", text),)
