@@ -1,0 +1,190 @@
+"""The fact index: single statements that a prefix supports, each with the step that shows it and how it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from passdown.data.records import Fact, FactStatus, FactType, Step
+from passdown.data.views.continuation import step_of
+from passdown.data.views.material import Material
+from passdown.evidence.chains import is_failure
+from passdown.evidence.said import says_something
+from passdown.model.evidence import CommandChain, CommandRun, Source
+from passdown.model.pattern import lazy_pattern
+from passdown.model.session import AssistantMessage, ToolResult
+from passdown.packet.escape import code, inline
+from passdown.packet.looking import looks_around
+from passdown.redact.neutralise import one_line
+
+KEY = 200
+"""Most characters of a key; of a value twice that."""
+MOST = 24
+"""Most facts of one type."""
+
+_SENTENCE = lazy_pattern(r"(?<=[.!?])\s+|\n+")
+_CHOICE = lazy_pattern(
+    r"(?i)\b(?:instead of|rather than|decided (?:to|that|on)|i(?:'|’)?ll go with|going with"
+    r"|(?:the )?(?:best|right|simplest|cleanest|safest) (?:approach|fix|solution|way|option) (?:is|would be)"
+    r"|chose to|opted? (?:for|to)|we should not\b|without changing)\b"
+)
+_VERSION = lazy_pattern(
+    r"(?m)^(?P<name>Python|node|go|ruby|rustc|cargo|gcc|java|npm|pip|pytest)"
+    r"[ =:]+(?:version )?v?(?P<version>\d+(?:\.\d+){1,3}\S{0,12})"
+)
+
+
+class _Facts:
+    """Facts as they are found: bounded by type, cleaned, each key of a type once (the last word stands)."""
+
+    def __init__(self, material: Material) -> None:
+        self._clean = material.scrubbers.notes.clean
+        self._last = max(0, material.prefix.k - 1)
+        self._found: dict[tuple[FactType, str], Fact] = {}
+
+    def add(self, kind: FactType, key: str, value: str, step: int | None, status: FactStatus = "observed") -> None:
+        """Add one. A fact whose step nobody knows cites the last one, and is inferred."""
+        key, value = one_line(self._clean(key), KEY), one_line(self._clean(value), 2 * KEY)
+        if not key:
+            return
+        known = step is not None and 0 <= step <= self._last
+        self._found.pop((kind, key), None)
+        self._found[kind, key] = Fact(
+            type=kind, key=key, value=value, step=step if known and step is not None else self._last,
+            status=status if known else "inferred",
+        )  # fmt: skip
+
+    def done(self) -> tuple[Fact, ...]:
+        """Return the newest of each type, in the order of the types, then in the order in which they were found."""
+        kept: list[Fact] = []
+        for kind in _ORDER:
+            of_kind = [fact for fact in self._found.values() if fact.type == kind]
+            kept += of_kind[-MOST:]
+        return tuple(kept)
+
+
+_ORDER: tuple[FactType, ...] = (
+    "goal", "file_changed", "test_result", "cmd", "decision", "todo", "risk", "env", "next_action",
+)  # fmt: skip
+
+
+def list_facts(material: Material) -> tuple[Fact, ...]:
+    """Return the fact index of a prefix."""
+    facts = _Facts(material)
+    _goal(material, facts)
+    for path, known in sorted(material.ledger.files.items()):
+        value = {"A": "added", "M": "modified", "D": "deleted"}[known.status]
+        facts.add("file_changed", path, f"{value}, committed" if known.committed else value, known.step)
+    _runs(material, facts)
+    _words(material, facts)
+    _environment(material, facts)
+    _packet(material, facts)
+    return facts.done()
+
+
+def _goal(material: Material, facts: _Facts) -> None:
+    packet = material.packet
+    asked = material.evidence.directives
+    step = _step(asked[0].source) if asked else 0
+    text = packet.goal or material.prefix.task_text
+    facts.add("goal", text, packet.goal_basis or "declared", step or 0, "stated")
+
+
+def _step(source: Source | None) -> int | None:
+    return step_of(source.line) if source is not None else None
+
+
+def _runs(material: Material, facts: _Facts) -> None:
+    chains = [chain for chain in material.evidence.chains if chain.runs]
+    chains.sort(key=lambda chain: _step(chain.runs[-1].source) or 0)
+    tests = material.evidence.tests
+    for chain in chains:
+        run = chain.runs[-1]
+        if chain.kind == "test":
+            facts.add("test_result", run.command, _result(material, run), _step(run.source))
+        elif chain.final != "ok" or not looks_around(chain.command):
+            facts.add("cmd", run.command, _ended(chain, run), _step(run.source))
+    for name in tests.failing:
+        facts.add("test_result", name, "failed", _step(tests.source))
+
+
+def _result(material: Material, run: CommandRun) -> str:
+    tests = material.evidence.tests
+    decided = tests.source == run.source and tests.decided_by == run.command
+    if decided and tests.last_outcome:
+        word = {"green": "passed", "red": "failed", "error": "gave no result"}[tests.last_outcome]
+    else:
+        word = "passed" if run.result == "ok" else "failed" if run.result == "failed" else "gave no result"
+    detail = tests.counts if decided and tests.counts else run.error_line if word != "passed" else ""
+    return f"{word}: {detail}" if detail else word
+
+
+def _ended(chain: CommandChain, run: CommandRun) -> str:
+    ended = f"exit {run.exit}" if run.exit is not None else run.result
+    often = f", {chain.failures} of {chain.total} runs failed" if chain.failures and chain.total > 1 else ""
+    return ended + often + (f": {run.error_line}" if is_failure(run) and run.error_line else "")
+
+
+def _words(material: Material, facts: _Facts) -> None:
+    evidence = material.evidence
+    for step in material.prefix.steps:
+        for sentence in _choices(step):
+            facts.add("decision", sentence, "the agent's own words", step.idx, "stated")
+    for answer in evidence.answers:
+        facts.add("decision", answer.answer, f"asked: {answer.question}", _step(answer.source), "stated")
+    for refused in evidence.rejections:
+        why = refused.reason or "reason not recorded"
+        facts.add("decision", f"{refused.kind}: {refused.what}", why, _step(refused.source), "stated")
+    if evidence.plan is not None:
+        for item in evidence.plan.items:
+            facts.add("todo", item.text, item.status, _step(evidence.plan.source), "stated")
+
+
+def _choices(step: Step) -> Iterator[str]:
+    """Yield the sentences in which the agent says what it chose over something else."""
+    for event in step.events:
+        if isinstance(event, AssistantMessage) and not event.reasoning and _CHOICE.search(event.text):
+            for piece in _SENTENCE.split(event.text[:20_000]):
+                sentence = piece.strip().lstrip("-*# ").strip()
+                if len(sentence) <= 300 and _CHOICE.search(sentence) and says_something(sentence, 6):
+                    yield sentence
+
+
+def _environment(material: Material, facts: _Facts) -> None:
+    for step in material.prefix.steps:
+        for action in step.actions:
+            if action.kind == "INSTALL" and action.ok is not False and action.target:
+                status: FactStatus = "observed" if action.ok else "inferred"
+                facts.add("env", action.target, "installed" if action.ok else "install was tried", step.idx, status)
+        for event in step.events:
+            if isinstance(event, ToolResult) and len(event.text) < 4000:
+                for found in _VERSION.finditer(event.text):
+                    facts.add("env", f"{found['name']} {found['version']}", "version", step.idx)
+
+
+def _packet(material: Material, facts: _Facts) -> None:
+    """Add what only the packet's rules say: risks, and the next step."""
+    evidence, packet = material.evidence, material.packet
+    tests = _step(evidence.tests.source)
+    for risk in packet.open_risks:
+        if risk.severity != "info":
+            step = tests if risk.code.startswith("tests.") else None
+            facts.add("risk", risk.detail, risk.code, step, "inferred")
+    for failed in packet.failed_attempts:
+        if not failed.resolved:
+            facts.add("risk", failed.what, f"tried, failed: {failed.why}", step_of(failed.line), "observed")
+    action = packet.next_action
+    said = evidence.last_step if action.source == "derived:last_step" else None
+    facts.add(
+        "next_action", action.text, action.source, _step(said.source) if said else None,
+        "stated" if action.basis == "declared" else "inferred",
+    )  # fmt: skip
+
+
+def stated_in(facts: Iterable[Fact], text: str) -> tuple[Fact, ...]:
+    """Return the facts whose key a text holds, as it is or as Markdown writes it."""
+    flat = " ".join(text.split())
+    return tuple(fact for fact in facts if _is_in(fact.key, flat))
+
+
+def _is_in(key: str, flat: str) -> bool:
+    return key in flat or inline(key, KEY) in flat or code(key, KEY) in flat

@@ -1,0 +1,216 @@
+"""The gates: what a view may not hold. Every gate looks at the finished view, however it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+from msgspec import Struct, structs
+
+from passdown.data.records import Outcome, Prefix, Snapshot, Trajectory, View
+from passdown.data.views.changes import Ledger, ledger_of
+from passdown.data.views.leaks import added_lines, grams, said_in, tokens_of
+from passdown.data.views.scrub import Scrubbers
+from passdown.model.finding import Finding
+from passdown.model.pattern import lazy_pattern
+from passdown.model.session import AssistantMessage, ToolCall, ToolResult
+from passdown.packet.tokens import estimate_tokens
+
+CODES = (
+    "view.tail_dependent", "view.future_code", "view.hidden_test", "view.reveals_cut", "view.false_change",
+    "view.missing_change", "view.false_result", "view.future_fact", "view.secret", "view.over_budget",
+    "view.miscounted",
+)  # fmt: skip
+"""Every code that a gate gives. All of them block."""
+
+_MOST = 5
+_SHORT_NAME = 12
+_LABELS = lazy_pattern(
+    r"(?i)\b(?:first_meaningful_modification|post_first_validation_result|post_failed_repair_edit|test_transition"
+    r"|file_complete|todo_ticked|validation_result|wrong_file_edit|edit_burst|context_limit_cut|oracle_select"
+    r"|mid[-_]state|error[-_]state|handoff[ _]points?|lifecycle checkpoints?|checkpoint kind|cut[ _]points?"
+    r"|cut (?:at|after) step \d+|(?:the )?(?:rest|remainder|tail) of the trajectory|fail_to_pass|pass_to_pass)\b"
+)
+_NO_CHANGE = "- Source changes present: no"
+
+
+class Known(Struct, frozen=True, kw_only=True, dict=True):
+    """What may be said: the prefix and its task, as one text, made when something has to be looked up in it."""
+
+    prefix: Prefix
+
+    @cached_property
+    def text(self) -> str:
+        """Everything that was said, called and seen up to the cut."""
+        return said_in(self.prefix)
+
+    @cached_property
+    def tokens(self) -> str:
+        """The same as tokens with one space between."""
+        return tokens_of(self.text)
+
+
+def gate(
+    view: View,
+    prefix: Prefix,
+    trajectory: Trajectory,
+    *,
+    snapshot: Snapshot | None = None,
+    budget: int | None = None,
+) -> tuple[Finding, ...]:
+    """Return what is wrong with a view, empty when it may be used. The oracle passes no gate about the future.
+
+    `snapshot` is the state at the cut, where replay knows it; without it claims are held against the actions.
+    """
+    known = Known(prefix=prefix)
+    found: list[Finding] = []
+    if view.name != "oracle_structured":
+        found += _future_code(view, known, trajectory)
+        found += _hidden_tests(view, known, trajectory.outcome)
+        found += _reveals(view, known)
+    found += _changes(view, prefix, snapshot)
+    found += _results(view, prefix)
+    found += _steps(view)
+    found += _secrets(view, prefix)
+    found += _size(view, budget)
+    return tuple(found)
+
+
+def tail_dependence(build: Callable[[Trajectory, int], View], trajectory: Trajectory, k: int) -> tuple[Finding, ...]:
+    """Build a view from the trajectory and from ones with another future; return a finding where they differ."""
+    view = build(trajectory, k)
+    for other in other_futures(trajectory, k):
+        if build(other, k) != view:
+            return (_finding("view.tail_dependent", f"the view at {k} is another one with another future", view),)
+    return ()
+
+
+def other_futures(trajectory: Trajectory, k: int) -> Iterator[Trajectory]:
+    """Yield the trajectory without a tail, with its tail turned round, and with another outcome and other words."""
+    head, tail = trajectory.steps[:k], trajectory.steps[k:]
+    yield structs.replace(trajectory, steps=head, outcome=Outcome(), content_hash="", split="", extras="")
+    turned = tuple(structs.replace(step, idx=k + at) for at, step in enumerate(reversed(tail)))
+    outcome = Outcome(
+        resolved=not trajectory.outcome.resolved, exit="other", patch="+++ b/other.py\n+another_line = 1\n",
+        fail_to_pass=("tests/test_other.py::test_other",),
+    )  # fmt: skip
+    yield structs.replace(trajectory, steps=(*head, *turned), outcome=outcome, content_hash="x")
+    words = AssistantMessage(text="I decided to write src/elsewhere.py instead of what was planned.")
+    changed = tuple(structs.replace(step, events=(words,), actions=()) for step in tail)
+    yield structs.replace(trajectory, steps=(*head, *changed), outcome=outcome)
+
+
+def _finding(code: str, detail: str, view: View) -> Finding:
+    return Finding(code=code, severity="block", detail=detail, where=f"{view.trajectory_id}@{view.k}/{view.name}")
+
+
+def _texts(view: View) -> Iterator[str]:
+    yield view.text
+    for fact in view.facts:
+        yield fact.key
+        yield fact.value
+
+
+def _whole(view: View) -> str:
+    return "\n".join(_texts(view))
+
+
+def _future_code(view: View, known: Known, trajectory: Trajectory) -> Iterator[Finding]:
+    """Gate 2: eight tokens in a row of a line that only the future adds."""
+    lines = added_lines(trajectory, known.prefix.k)
+    if not lines:
+        return
+    shown = tokens_of(_whole(view))
+    reported = 0
+    for line in lines:
+        if reported < _MOST and any(gram in shown and gram not in known.tokens for gram in grams(line)):
+            reported += 1
+            yield _finding("view.future_code", f"holds what only a later edit adds: {line.strip()[:120]}", view)
+
+
+def _hidden_tests(view: View, known: Known, outcome: Outcome) -> Iterator[Finding]:
+    """The names of the tests that judge the work are nobody's business before they were met."""
+    shown = _whole(view)
+    reported = 0
+    for name in dict.fromkeys((*outcome.fail_to_pass, *outcome.pass_to_pass)):
+        for spelt in _spellings(name):
+            if spelt in shown and spelt not in known.text:
+                reported += 1
+                if reported <= _MOST:
+                    yield _finding("view.hidden_test", f"names a test that was not met yet: {spelt[:160]}", view)
+                break
+
+
+def _spellings(name: str) -> Iterator[str]:
+    yield name
+    last = name.split("[", maxsplit=1)[0].rpartition("::")[2].split(" (")[0].rpartition(".")[2]
+    if len(last) >= _SHORT_NAME and "_" in last:
+        yield last
+
+
+def _reveals(view: View, known: Known) -> Iterator[Finding]:
+    for label in dict.fromkeys(found.group() for found in _LABELS.finditer(_whole(view))):
+        if label not in known.text:
+            yield _finding("view.reveals_cut", f"says how the cut was chosen: {label}", view)
+
+
+def _changes(view: View, prefix: Prefix, snapshot: Snapshot | None) -> Iterator[Finding]:
+    """Gate 3, files: what is said to be changed is, and not the other way round."""
+    ledger = ledger_of(prefix.steps)
+    changed = set(ledger.files)
+    if snapshot is not None:
+        changed = {state.path for state in snapshot.delta} | set(snapshot.dirty) | _committed(ledger)
+    claimed = [fact.key for fact in view.facts if fact.type == "file_changed"]
+    false = [path for path in claimed if path not in changed]
+    if false:
+        yield _finding("view.false_change", f"says that a file changed which did not: {', '.join(false[:_MOST])}", view)
+    sources = {known.path for known in ledger.sources()} & changed
+    if sources and _NO_CHANGE in view.text:
+        named = ", ".join(sorted(sources)[:_MOST])
+        yield _finding("view.missing_change", f"says that no source changed, but these did: {named}", view)
+    elif view.name in ("structured", "oracle_structured") and sources - set(claimed) and len(claimed) < _MOST:
+        named = ", ".join(sorted(sources - set(claimed))[:_MOST])
+        yield _finding("view.missing_change", f"does not name changed files: {named}", view)
+
+
+def _committed(ledger: Ledger) -> set[str]:
+    return {path for path, known in ledger.files.items() if known.committed}
+
+
+def _results(view: View, prefix: Prefix) -> Iterator[Finding]:
+    """Gate 3, tests: the last run of a command ended as the view says, where its exit code is recorded."""
+    ended: dict[str, int] = {}
+    for step in prefix.steps:
+        results = {event.call_id: event for event in step.events if isinstance(event, ToolResult)}
+        for event in step.events:
+            result = results.get(event.call_id) if isinstance(event, ToolCall) and event.command else None
+            if isinstance(event, ToolCall) and result is not None and result.exit_code is not None:
+                ended[" ".join(event.command.split())] = result.exit_code
+    for fact in view.facts:
+        code = ended.get(fact.key) if fact.type == "test_result" else None
+        if code not in (None, 0) and fact.value.startswith("passed"):
+            yield _finding("view.false_result", f"says passed of a run with exit {code}: {fact.key[:120]}", view)
+
+
+def _steps(view: View) -> Iterator[Finding]:
+    late = [fact for fact in view.facts if not 0 <= fact.step < view.k]
+    if late:
+        yield _finding("view.future_fact", f"a fact cites step {late[0].step}, the cut is at {view.k}", view)
+
+
+def _secrets(view: View, prefix: Prefix) -> Iterator[Finding]:
+    """Gate 4: redacting once more finds nothing."""
+    scrubber = Scrubbers(prefix.root).trace
+    for text in _texts(view):
+        scrubber.text(text)
+    if scrubber.counts:
+        kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(scrubber.counts.items()))
+        yield _finding("view.secret", f"holds what looks like a secret: {kinds}", view)
+
+
+def _size(view: View, budget: int | None) -> Iterator[Finding]:
+    """Gate 5: no larger than allowed, and as large as it says."""
+    if budget is not None and view.tokens > budget:
+        yield _finding("view.over_budget", f"{view.tokens} tokens, {budget} allowed", view)
+    if view.text and view.tokens != estimate_tokens(view.text):
+        yield _finding("view.miscounted", f"says {view.tokens} tokens, has {estimate_tokens(view.text)}", view)

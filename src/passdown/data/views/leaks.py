@@ -1,0 +1,93 @@
+"""Texts to look for leaks in: everything a prefix says, and the lines that only the rest of a run adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from passdown.data.records import Prefix, Trajectory
+from passdown.model.pattern import lazy_pattern
+from passdown.model.session import ToolCall
+
+GRAM = 8
+MAX_LINES = 2000
+_TOKEN = lazy_pattern(r"\w+|[^\w\s]")
+_OLD = frozenset({"old_str", "old_string", "old", "oldText", "oldString", "search", "view_range"})
+_CHANGING = ("EDIT", "CREATE")
+
+
+def tokens_of(text: str) -> str:
+    """Return a text as its tokens (words and single signs) with one space between, and one at each end."""
+    return f" {' '.join(_TOKEN.findall(text))} "
+
+
+def grams(line: str) -> Iterator[str]:
+    """Yield every eight tokens in a row of a line."""
+    tokens = _TOKEN.findall(line)
+    for at in range(len(tokens) - GRAM + 1):
+        yield f" {' '.join(tokens[at : at + GRAM])} "
+
+
+def added_lines(trajectory: Trajectory, k: int) -> tuple[str, ...]:
+    """Return the lines that the final patch and the edits after the cut add, each once, long enough to be telling."""
+    found: dict[str, None] = {}
+    for line in _candidates(trajectory, k):
+        if len(found) >= MAX_LINES:
+            break
+        if len(line) >= 2 * GRAM - 1 and line not in found:
+            found[line] = None
+    return tuple(found)
+
+
+def _candidates(trajectory: Trajectory, k: int) -> Iterator[str]:
+    for line in trajectory.outcome.patch.splitlines():
+        if line.startswith("+") and not line.startswith("+++"):
+            yield line[1:].strip()
+    for step in trajectory.steps[k:]:
+        changing = {action.call_id for action in step.actions if action.kind in _CHANGING}
+        for event in step.events:
+            if isinstance(event, ToolCall) and event.call_id in changing:
+                for text in [event.command] if event.command else _new_texts(event.arguments, 0):
+                    for line in text.splitlines():
+                        yield line.lstrip("+").strip()
+
+
+def _new_texts(value: Any, depth: int) -> Iterator[str]:
+    """Yield the texts inside a call's arguments, but those that an edit takes away."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict) and depth < 6:
+        for name, item in value.items():
+            if name not in _OLD:
+                yield from _new_texts(item, depth + 1)
+    elif isinstance(value, list | tuple) and depth < 6:
+        for item in value:
+            yield from _new_texts(item, depth + 1)
+
+
+def said_in(prefix: Prefix) -> str:
+    """Return everything that a prefix holds as one text: task, words, calls with their arguments, results."""
+    parts = [prefix.task_text]
+    for step in prefix.steps:
+        for event in step.events:
+            for name in ("text", "command", "summary", "reason", "prompt", "title"):
+                value = getattr(event, name, "")
+                if isinstance(value, str) and value:
+                    parts.append(value)
+            if isinstance(event, ToolCall):
+                parts += event.paths
+                parts += _texts(event.arguments, 0)
+            parts += [item.text for item in getattr(event, "items", ())]
+    return "\n".join(parts)
+
+
+def _texts(value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict) and depth < 6:
+        for name, item in value.items():
+            yield str(name)
+            yield from _texts(item, depth + 1)
+    elif isinstance(value, list | tuple) and depth < 6:
+        for item in value:
+            yield from _texts(item, depth + 1)

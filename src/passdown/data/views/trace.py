@@ -1,0 +1,195 @@
+"""The raw trace: every event of the prefix as `[step | source | type]` and its text, under a budget on request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from passdown.data.records import Prefix, Step, View
+from passdown.data.views.facts import stated_in
+from passdown.data.views.material import Material
+from passdown.data.views.options import Options
+from passdown.data.views.preamble import whole
+from passdown.evidence.words import cut_middle
+from passdown.model.session import (
+    AnyEvent,
+    AssistantMessage,
+    Compaction,
+    Interruption,
+    PlanUpdate,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)  # fmt: skip
+from passdown.packet.tokens import estimate_tokens
+
+_LIMITS = (8000, 4000, 2000, 1000, 500, 250)
+"""Characters of one observation, from the first try to the last."""
+_MARK = 24
+"""Tokens that the line about what is left out may cost."""
+_ENCODE = msgspec.json.Encoder(order="deterministic")
+
+
+class Entry(NamedTuple):
+    """One event as it is shown."""
+
+    step: int
+    source: str
+    kind: str
+    text: str
+
+    @property
+    def shown(self) -> str:
+        """Header and text."""
+        return f"[{self.step} | {self.source} | {self.kind}]\n{self.text}"
+
+
+class Elided(NamedTuple):
+    """Entries that fit, and what was left out."""
+
+    entries: list[Entry]
+    counts: dict[str, int]
+
+
+def build(material: Material, options: Options) -> View:
+    """Return the trace of the prefix. Without `keep_text` it is only measured: export makes it again."""
+    prefix = material.prefix
+    entries = list(entries_of(prefix, material.scrubbers.trace.clean))
+    room = None
+    if options.budget is not None:
+        room = options.budget - estimate_tokens(whole(material.task, "x"))
+    kept, counts = _fitted(entries, room, options.policy)
+    text = whole(material.task, "\n\n".join(entry.shown for entry in kept))
+    steps = {entry.step for entry in kept}
+    facts = tuple(fact for fact in material.facts if fact.step in steps)
+    if counts:
+        facts = stated_in(facts, text)
+    return View(
+        name="trace", trajectory_id=prefix.trajectory_id, k=prefix.k, text=text if options.keep_text else "",
+        facts=facts, tokens=estimate_tokens(text), elided=counts,
+    )  # fmt: skip
+
+
+def entries_of(prefix: Prefix, clean: Callable[[str], str]) -> Iterator[Entry]:
+    """Yield what is shown of a prefix, event by event."""
+    for step in prefix.steps:
+        yield from _of_step(step, prefix.task_text, clean)
+
+
+def _of_step(step: Step, task: str, clean: Callable[[str], str]) -> Iterator[Entry]:
+    said = ""
+    for event in step.events:
+        entry = _entry(event, task, said)
+        if isinstance(event, AssistantMessage):
+            said += event.text
+        if entry is not None and entry[2].strip():
+            yield Entry(step.idx, entry[0], entry[1], clean(entry[2]).rstrip())
+
+
+def _entry(event: AnyEvent, task: str, said: str) -> tuple[str, str, str] | None:
+    """Return source, type and text of an event; None for one that nobody said or saw."""
+    if isinstance(event, UserMessage):
+        same = event.text.strip() == task.strip() != ""
+        source = "user" if event.origin in ("human", "queued", "command", "shell", "plan") else "harness"
+        return source, "message", "(the task, as it stands above)" if same else event.text
+    if isinstance(event, AssistantMessage):
+        return "agent", "thought" if event.reasoning else "message", event.text
+    if isinstance(event, ToolCall):
+        text = _call(event)
+        return None if len(text) > 3 and text in said else ("agent", "action", text)
+    if isinstance(event, ToolResult):
+        return "environment", "observation", _result(event)
+    if isinstance(event, PlanUpdate):
+        lines = [f"- [{'x' if item.status == 'completed' else ' '}] {item.text}" for item in event.items]
+        return "agent", "plan", "\n".join(lines) or event.text
+    if isinstance(event, Compaction):
+        return "harness", "summary", event.summary
+    if isinstance(event, Interruption):
+        return "user", "interruption", event.reason or "(interrupted)"
+    return None
+
+
+def _call(event: ToolCall) -> str:
+    if event.action == "run" and event.command:
+        return event.command
+    return f"{event.tool} {_ENCODE.encode(event.arguments).decode()}" if event.arguments else event.tool
+
+
+def _result(event: ToolResult) -> str:
+    failed = event.outcome not in ("ok", "unknown")
+    ended = f"(exit {event.exit_code})" if event.exit_code else f"({event.outcome})" if failed else ""
+    return "\n".join(part for part in (event.text.rstrip(), ended) if part) or "(no output)"
+
+
+def _fitted(entries: list[Entry], room: int | None, policy: str | None) -> Elided:
+    if policy is None:
+        policy = "none" if room is None else "elide"
+    if policy == "none" or room is None or _cost(entries) <= room:
+        return Elided(entries, {})
+    if policy == "tail":
+        return _ends(entries, room, 0.0)
+    if policy == "head_tail":
+        return _ends(entries, room, 1 / 3)
+    shortened = Elided(entries, {})
+    for limit in _LIMITS:
+        shortened = _shortened(entries, limit)
+        if _cost(shortened.entries) <= room:
+            return shortened
+    ends = _ends(shortened.entries, room, 1 / 3)
+    return Elided(ends.entries, shortened.counts | ends.counts)
+
+
+def _cost(entries: Sequence[Entry]) -> int:
+    return sum(estimate_tokens(entry.shown) + 1 for entry in entries)
+
+
+def _shortened(entries: list[Entry], limit: int) -> Elided:
+    """Cut long observations in their middle, and say by how much."""
+    kept: list[Entry] = []
+    observations = characters = 0
+    for entry in entries:
+        if entry.kind == "observation" and len(entry.text) > limit:
+            text, cut = cut_middle(entry.text, limit)
+            entry = entry._replace(text=text.replace("[…]", f"[… {cut} characters left out …]", 1))
+            observations, characters = observations + 1, characters + cut
+        kept.append(entry)
+    return Elided(kept, {"observations": observations, "characters": characters} if observations else {})
+
+
+def _ends(entries: list[Entry], room: int, head: float) -> Elided:
+    """Keep the first entries up to a share of the room, and the last ones that fit in the rest. One always stays."""
+    costs = [estimate_tokens(entry.shown) + 1 for entry in entries]
+    room -= _MARK
+    first, spent = 0, 0
+    while first < len(entries) and spent + costs[first] <= room * head:
+        spent += costs[first]
+        first += 1
+    last = len(entries)
+    while last > first and spent + costs[last - 1] <= room:
+        last -= 1
+        spent += costs[last]
+    if last == len(entries) and entries:
+        return _last_alone(entries, first, max(40, 3 * (room - spent)))
+    gone = entries[first:last]
+    if not gone:
+        return Elided(entries, {})
+    mark = _mark(gone, sum(costs[first:last]))
+    return Elided([*entries[:first], mark, *entries[last:]], {"entries": len(gone), "tokens": sum(costs[first:last])})
+
+
+def _last_alone(entries: list[Entry], first: int, characters: int) -> Elided:
+    """The last entry alone has more than there is room for: its middle goes as well."""
+    text, cut = cut_middle(entries[-1].text, characters)
+    gone = entries[first:-1]
+    mark = [_mark(gone, _cost(gone))] if gone else []
+    counts = {"entries": len(gone), "tokens": _cost(gone), "characters": cut}
+    return Elided([*entries[:first], *mark, entries[-1]._replace(text=text)], counts)
+
+
+def _mark(gone: list[Entry], tokens: int) -> Entry:
+    steps = f"{gone[0].step}-{gone[-1].step}" if gone[0].step != gone[-1].step else str(gone[0].step)
+    return Entry(
+        gone[0].step, "harness", "left out", f"[… {len(gone)} entries of steps {steps}, about {tokens} tokens …]"
+    )
