@@ -7,13 +7,15 @@ log (a session, or the feedback log) is a stretch of its own; stretches are put 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import structs
 
-from passdown.evidence.kinds import MAX_LOOKED_AT, look_at
+from passdown.evidence.kinds import MAX_LOOKED_AT, Kind, look_at
+from passdown.evidence.output import one_line
 from passdown.evidence.runs import Finished
-from passdown.evidence.tried import Doings, merge_tried
+from passdown.evidence.tried import MAX_WORDS, Doings, merge_tried
 from passdown.model.evidence import CommandChain, CommandRun
 
 MAX_CHAINS = 800
@@ -220,8 +222,13 @@ def describe(run: CommandRun) -> str:
     """Return a run in a few words for the list of what was tried; empty for mere looking around."""
     if run.kind == "search" or run.result in {"rejected", "running"}:
         return ""
-    if run.kind in {"vcs", "other"} and len(run.command) < MAX_LOOKED_AT and "&&" not in run.command:
-        look = look_at(run.command)
+    return _described(run.kind, run.command)
+
+
+@lru_cache(maxsize=512)
+def _described(kind: Kind, command: str) -> str:
+    if kind in {"vcs", "other"} and len(command) < MAX_LOOKED_AT and "&&" not in command:
+        look = look_at(command)
         if look.reader and look.program not in _TELLING:
             return ""
-    return f"run {run.command}"
+    return one_line(f"run {command}", MAX_WORDS)

@@ -21,6 +21,7 @@ MAX_TOKENS = 64
 MAX_CACHED = 2000
 MAX_REPEATED = 400
 """Characters of a command that is worth remembering for long: longer ones are seldom run again."""
+MAX_REMEMBERED = 2048
 
 _SETUP = lazy_pattern(r"^(?:export\s|set\s+[-+]|source\s|\.\s|unset\s|[A-Za-z_]\w*=\S*$|nvm use\b|pushd\s|shopt\s)")
 _CD = lazy_pattern(r"^(?:cd|pushd)\s+(?:--\s+)?(.+)$", re.DOTALL)
@@ -65,10 +66,22 @@ class _Parsed(Struct, frozen=True, gc=False):
 
 def identify(command: str, cwd: str, places: Places, argv: tuple[str, ...] = ()) -> Identity:
     """Return the identity of a command run in `cwd` (absolute, or relative to the repository)."""
-    text = command.strip()
     if argv:
         script = unwrap_argv(argv)
-        text = command_text(list(argv)).strip() if script is None else script
+        command = command_text(list(argv)).strip() if script is None else script
+    elif len(command) <= MAX_REPEATED:
+        remembered = places.identities
+        identity: Identity | None = remembered.get((command, cwd))
+        if identity is None:
+            identity = _identify(command.strip(), cwd, places)
+            if len(remembered) >= MAX_REMEMBERED:
+                remembered.clear()
+            remembered[command, cwd] = identity
+        return identity
+    return _identify(command.strip(), cwd, places)
+
+
+def _identify(text: str, cwd: str, places: Places) -> Identity:
     parsed = (
         _repeated(text) if len(text) <= MAX_REPEATED else _recent(text) if len(text) <= MAX_CACHED else _parsed(text)
     )
@@ -111,7 +124,7 @@ def _parsed_one(text: str, part: Part) -> _Parsed:
 
 
 _recent = lru_cache(maxsize=256)(_parsed)
-_repeated = lru_cache(maxsize=2048)(_parsed)
+_repeated = lru_cache(maxsize=MAX_REMEMBERED)(_parsed)
 
 
 def _tokens(main: list[Part], bare: str) -> tuple[str, ...]:

@@ -111,7 +111,7 @@ class Look:
         return self._words
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def look_at(text: str) -> Look:
     """Return what the tables say about a simple command."""
     text = text[:MAX_LOOKED_AT]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 from passdown.model.pattern import lazy_pattern
 
@@ -52,6 +53,7 @@ def _absolute(path: str, cwd: str) -> str:
 class Places:
     """The absolute roots that all mean this repository: its own, its worktrees', and the roots of its sessions.
 
+    `identities` are those of commands by their text and folder, forgotten when a root is added.
     A session of another device lies under another root: the part of its cwd up to the folder called like the
     repository, else the cwd itself.
     """
@@ -60,6 +62,7 @@ class Places:
         self._name = posix_path(root).rstrip("/").rpartition("/")[2]
         self._roots: list[str] = []
         self._folders: dict[str, str] = {}
+        self.identities: dict[tuple[str, str], Any] = {}
         for path in (root, *worktrees):
             self._add(path)
 
@@ -74,6 +77,7 @@ class Places:
             self._roots.append(clean)
             self._roots.sort(key=len, reverse=True)
             self._folders.clear()
+            self.identities.clear()
 
     def learn(self, cwd: str) -> None:
         """Take note of a session's working directory: a root of its own unless it lies inside a known one."""

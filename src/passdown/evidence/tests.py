@@ -136,7 +136,7 @@ class Tests:
         """Take note of a run when it is one of this repository's tests and says something about their state."""
         run = finished.run
         tests = run.kind == "test" and not run.cwd.startswith(OUTSIDE)
-        if not finished.state or not (tests or run.tokens in self.tokens):
+        if not finished.state or not (tests or (self.tokens and run.tokens in self.tokens)):
             return
         if run.result in {"rejected", "running", "interrupted"}:
             return
