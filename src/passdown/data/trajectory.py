@@ -11,7 +11,14 @@ import msgspec
 from passdown.data.actions.canonical import Canonicalizer, workspace_root
 from passdown.data.records import Action, Outcome, Provenance, Step, Trajectory
 from passdown.model.session import (
-    AnyEvent, AssistantMessage, Event, SessionEnd, SessionStart, ToolCall, ToolResult, UserMessage,
+    AnyEvent,
+    AssistantMessage,
+    Event,
+    SessionEnd,
+    SessionStart,
+    ToolCall,
+    ToolResult,
+    UserMessage,
     WorkspaceChange,
 )  # fmt: skip
 
@@ -71,7 +78,7 @@ class Steps:
     def _agent_step(self, event: AssistantMessage | ToolCall) -> _Open:
         last = self._last()
         same = bool(event.response_id) and event.response_id == last.response
-        if last.role != "agent" or not same and (last.answered or bool(event.response_id and last.response)):
+        if last.role != "agent" or (not same and (last.answered or bool(event.response_id and last.response))):
             last = self._begin("agent")
         last.response = event.response_id or last.response
         return last

@@ -6,7 +6,6 @@ import hashlib
 from functools import lru_cache
 from typing import NamedTuple
 
-
 from passdown.data.actions.draft import MARK, Draft
 from passdown.data.actions.places import Places, workspace_root
 from passdown.data.actions.shell import Doing, Line, line_of

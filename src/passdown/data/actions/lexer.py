@@ -32,7 +32,7 @@ class Simple(NamedTuple):
     scope: bool = False
 
 
-class Unlexed(ValueError):
+class UnlexedError(ValueError):
     """The text is no shell text: a quote or a bracket is never closed."""
 
 
@@ -101,7 +101,7 @@ class _Command:
 
 
 def lex(text: str) -> list[Simple]:
-    """Return the simple commands of a POSIX shell text. Raises `Unlexed`."""
+    """Return the simple commands of a POSIX shell text. Raises `UnlexedError`."""
     return _Lexer(text, {}, 0).run()
 
 
@@ -176,7 +176,7 @@ class _Lexer:
         if self.text[self.at : self.at + 1] == "(" and not words:
             end = self.text.find("))", self.at)
             if end < 0:
-                raise Unlexed(self.text)
+                raise UnlexedError(self.text)
             self.at = end + 2
             return
         if words and words[-1].endswith("="):
@@ -196,7 +196,7 @@ class _Lexer:
     def _announce(self, mark: str) -> None:
         found = _HEREDOC_WORD.match(self.text, self.at)
         if found is None:
-            raise Unlexed(self.text)
+            raise UnlexedError(self.text)
         self.at = found.end()
         word = next(word for word in (found[1], found[2], found[3]) if word is not None)
         here = _Here(word, mark.endswith("-"), found[3] is None or "\\" in found.group())
@@ -243,7 +243,7 @@ class _Lexer:
     def _loop(self, words: list[str]) -> None:
         """Take note of the values of a loop's variable."""
         name, values = words[0] if words else "", words[2:]
-        if words[1:2] == ["in"] and 0 < len(values) and not any("$" in value or "`" in value for value in values):
+        if words[1:2] == ["in"] and len(values) > 0 and not any("$" in value or "`" in value for value in values):
             self.variables[name] = tuple(values[:MAX_VARIANTS])
         else:
             self.variables.pop(name, None)
@@ -302,7 +302,7 @@ class _Lexer:
         if raw == "[[":
             end = self.text.find("]]", self.at)
             if end < 0:
-                raise Unlexed(self.text)
+                raise UnlexedError(self.text)
             self.at = end + 2
             self.command.words += ("[[", self.text[self.at : end])
             return True
@@ -350,7 +350,7 @@ class _Lexer:
         if mark == "'":
             end = text.find("'", at + 1)
             if end < 0:
-                raise Unlexed(text)
+                raise UnlexedError(text)
             self.at = end + 1
             return [variant + text[at + 1 : end] for variant in variants]
         simple = _SIMPLE_DOUBLE.match(text, at)
@@ -382,7 +382,7 @@ class _Lexer:
                 piece = run.group() if run else mark
                 self.at += len(piece)
             variants = [variant + piece for variant in variants]
-        raise Unlexed(text)
+        raise UnlexedError(text)
 
     def _dollar(self, variants: list[str]) -> list[str]:
         text, at = self.text, self.at
@@ -404,7 +404,7 @@ class _Lexer:
     def _ansi(self, variants: list[str]) -> list[str]:
         found = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL).match(self.text, self.at)
         if found is None:
-            raise Unlexed(self.text)
+            raise UnlexedError(self.text)
         self.at = found.end()
         value = found[1].replace("\\n", "\n").replace("\\t", "\t").replace("\\'", "'").replace("\\\\", "\\")
         return [variant + value for variant in variants]
@@ -412,7 +412,7 @@ class _Lexer:
     def _backtick(self, variants: list[str]) -> list[str]:
         end = self.text.find("`", self.at + 1)
         if end < 0:
-            raise Unlexed(self.text)
+            raise UnlexedError(self.text)
         inside = self.text[self.at + 1 : end]
         self.at = end + 1
         return self._inside(variants, inside, f"`{inside}`")
@@ -454,7 +454,7 @@ class _Lexer:
                 at = _past_here(text, at)
                 continue
             at += 1
-        raise Unlexed(text)
+        raise UnlexedError(text)
 
 
 def _past_quote(text: str, at: int) -> int:

@@ -66,3 +66,38 @@ def codex_drafts(text: str) -> tuple[Draft, ...]:
         else:
             drafts.append(Draft("EDIT", marked(path), body, (path,), (path,)))
     return tuple(drafts) or (Draft("EDIT", "patch", text),)
+
+
+def unified(text: str) -> tuple[tuple[str, str, bool], ...]:
+    """Return each file of a unified diff: its path, its hunks, and whether the diff makes it."""
+    found: list[tuple[str, str, bool]] = []
+    old = path = ""
+    hunks: list[str] = []
+    inside = False
+
+    def end() -> None:
+        if path and hunks:
+            name = old if path == "/dev/null" else path
+            found.append((_bare(name), "".join(f"{line}\n" for line in hunks), old == "/dev/null"))
+
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ "):
+            end()
+            old, path, inside = line[4:].partition("\t")[0].strip(), "", False
+            hunks = []
+        elif line.startswith("+++ ") and not path and old:
+            path = line[4:].partition("\t")[0].strip()
+        elif line.startswith("@@"):
+            inside = True
+            hunks.append(line)
+        elif line.startswith(("diff --git ", "index ")):
+            inside = False
+        elif inside and (line[:1] in ("+", "-", " ", "\\") or (not line and at + 1 < len(lines))):
+            hunks.append(line)
+    end()
+    return tuple(found)
+
+
+def _bare(name: str) -> str:
+    return name[2:] if name.startswith(("a/", "b/")) else name

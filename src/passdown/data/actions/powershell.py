@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from passdown.data.actions.lexer import MAX_COMMANDS, Simple, Unlexed
+from passdown.data.actions.lexer import MAX_COMMANDS, Simple, UnlexedError
 from passdown.model.pattern import lazy_pattern
 
 _TOKEN = lazy_pattern(
@@ -17,7 +17,7 @@ _ASSIGNMENT = lazy_pattern(r"\$[\w:.\[\]']+\+?=?")
 
 
 def lex_powershell(text: str) -> list[Simple]:
-    """Return the simple commands of a PowerShell text. Raises `Unlexed`."""
+    """Return the simple commands of a PowerShell text. Raises `UnlexedError`."""
     found: list[Simple] = []
     words: list[str] = []
     redirects: list[tuple[str, str]] = []
@@ -50,7 +50,7 @@ def lex_powershell(text: str) -> list[Simple]:
         else:
             piece = _piece(kind, match.group(), match["body"])
             if kind == "mark" and piece in "'\"":
-                raise Unlexed(text)
+                raise UnlexedError(text)
             if target:
                 redirects.append((target, piece))
                 target = ""
@@ -78,7 +78,7 @@ def _without_assignment(words: list[str]) -> list[str]:
     kept = [word for word in words if word not in ("{", "}")]
     if kept and _ASSIGNMENT.fullmatch(kept[0]):
         kept = kept[2:] if kept[1:2] == ["="] else kept[1:]
-        if kept and (kept[0][:1] in "$@[(0123456789" or len(kept) == 1 and " " in kept[0]):
+        if kept and (kept[0][:1] in "$@[(0123456789" or (len(kept) == 1 and " " in kept[0])):
             return []
     if kept and kept[0].startswith(("$", "(", "[")) and not kept[0].startswith(("$(", "($")):
         kept[0] = kept[0].lstrip("(")

@@ -8,13 +8,14 @@ import hashlib
 from passdown.data.actions.changing import patched, perl_in_place
 from passdown.data.actions.draft import MAX_FILES, Draft, marked, sort_words, text_of
 from passdown.data.actions.looking import grep, version
-from passdown.data.actions.programs import FORMATS, INSTALL_VALUED, INSTALLERS, INTERPRETERS
+from passdown.data.actions.programs import FORMATS, INSTALL_VALUED, INSTALLERS, INTERPRETERS, table
 from passdown.evidence.kinds import kind_of
 from passdown.model.pattern import lazy_pattern
 
-_PYTEST_VALUED = frozenset(
-    "-k -m -n -p -c -o -W -r --tb --maxfail --deselect --ignore --ignore-glob --rootdir --durations --timeout --cov "
-    "--cov-report --junitxml --junit-xml --color --confcutdir --basetemp --log-cli-level --override-ini --dist".split()
+_PYTEST_VALUED = table(
+    "-k -m -n -p -c -o -W -r --tb --maxfail --deselect --ignore --ignore-glob --rootdir --durations --timeout "
+    "--cov --cov-report --junitxml --junit-xml --color --confcutdir --basetemp --log-cli-level --override-ini "
+    "--dist"
 )
 _PYTHON = lazy_pattern(r"(?:py|python|pypy)[\d.]*(?:\.exe)?")
 _SELECTOR = lazy_pattern(r"[\w./*\[\]-]+\.(?:py|js|ts|tsx|jsx|rb|go|php|mjs|rs|java|bats|exs?|lua)")
@@ -26,7 +27,6 @@ _WRITES = lazy_pattern(
 _NAMED = lazy_pattern(
     r"""^\s*(?:const\s+|let\s+|var\s+)?(\w+)\s*=\s*(?:\w+\.)?(?:Path\(\s*)?r?['"]([^'"\n{}]{1,300})['"]""", 8
 )
-_TEMPORARY = ("/tmp/", "/dev/", "/var/")
 
 
 def inline(program: str, code: str) -> tuple[Draft, ...]:
@@ -178,9 +178,7 @@ def install(program: str, words: tuple[str, ...]) -> tuple[Draft, ...] | None:
         rest[2:] if (program, sub) in (("go", "mod"), ("rustup", "component")) else rest[1:] if known else rest
     )
     for flag, value in arguments.flags:
-        if flag in ("-r", "--requirement") and value:
-            names.append(value)
-        elif flag in ("-e", "--editable") and value:
+        if (flag in ("-r", "--requirement") and value) or (flag in ("-e", "--editable") and value):
             names.append(value)
     detail = text_of(program, arguments, {name for name in names if "/" in name})
     gone = "-" if sub in ("uninstall", "remove", "rm", "del") else ""
@@ -198,13 +196,9 @@ def _package(name: str) -> str:
     return _VERSION.sub("", name).lower()
 
 
-_GIT_VALUED = frozenset("-C -c --git-dir --work-tree --namespace".split())
-_GIT_ARGUMENTS = frozenset(
-    "-m -n -b -B -F -C -c -L -S -G -U --author --format --pretty --since --until --max-count -u".split()
-)
-_TWO_WORDS = frozenset(
-    "stash worktree submodule remote bisect config notes lfs bundle sparse-checkout flow reflog".split()
-)
+_GIT_VALUED = frozenset(["-C", "-c", "--git-dir", "--work-tree", "--namespace"])
+_GIT_ARGUMENTS = table("-m -n -b -B -F -C -c -L -S -G -U --author --format --pretty --since --until --max-count -u")
+_TWO_WORDS = table("stash worktree submodule remote bisect config notes lfs bundle sparse-checkout flow reflog")
 
 
 def git(program: str, words: tuple[str, ...], stdin: str | None) -> tuple[Draft, ...]:

@@ -7,11 +7,28 @@ from typing import NamedTuple
 
 from passdown.data.actions import changing, looking, running, swe_agent
 from passdown.data.actions.draft import Draft, marked
-from passdown.data.actions.lexer import CLOSE, OPEN, Simple, Unlexed, lex
+from passdown.data.actions.lexer import CLOSE, OPEN, Simple, UnlexedError, lex
 from passdown.data.actions.powershell import lex_powershell
 from passdown.data.actions.programs import (
-    ALIASES, ENVIRONMENT, FEEDS, FINDERS, FINDS, INSTALLERS, INTERPRETERS, LISTS, LOCATES, PREFIXES, RUN_FIRST, RUNS,
-    SAYS, SHELLS, SHOWS, SILENT, SKIPS_ONE, WITH_SCRIPT,
+    ALIASES,
+    ENVIRONMENT,
+    FEEDS,
+    FINDERS,
+    FINDS,
+    INSTALLERS,
+    INTERPRETERS,
+    LISTS,
+    LOCATES,
+    PREFIXES,
+    RUN_FIRST,
+    RUNS,
+    SAYS,
+    SHELLS,
+    SHOWS,
+    SILENT,
+    SKIPS_ONE,
+    WITH_SCRIPT,
+    table,
 )  # fmt: skip
 from passdown.evidence.kinds import FILTERS
 from passdown.model.pattern import lazy_pattern
@@ -24,13 +41,15 @@ _OUTPUT = frozenset({">", ">>", "1>", "1>>", "&>", "&>>", ">|", ">&"})
 _NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "NUL", "$null", "nul"})
 _SUBMITS = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 _OLD_SUBMITS = "MINI_SWE_AGENT_FINAL_OUTPUT"
-_VCS = frozenset("git gh hg svn jj glab hub".split())
-_FILES = frozenset("touch mkdir tee truncate install mkfifo".split())
-_COPIES = frozenset("cp mv ln rsync scp".split())
+_VCS = table("git gh hg svn jj glab hub")
+_FILES = table("touch mkdir tee truncate install mkfifo")
+_COPIES = frozenset(["cp", "mv", "ln", "rsync", "scp"])
 _KNOWN = (
     SHOWS | WITH_SCRIPT | FINDS | LISTS | FINDERS | LOCATES | ENVIRONMENT | SILENT | FEEDS | SHELLS | _VCS | _FILES
     | _COPIES | PREFIXES.keys() | RUN_FIRST | INSTALLERS.keys() | INTERPRETERS.keys() | ALIASES.keys()
-    | frozenset("sed rm rmdir chmod chown patch pytest eval submit jest vitest mocha tox nox ruff black mypy make".split())
+    | table(
+    "sed rm rmdir chmod chown patch pytest eval submit jest vitest mocha tox nox ruff black mypy make"
+)
 )  # fmt: skip
 
 
@@ -55,7 +74,7 @@ class Line(NamedTuple):
 
 
 def simples(command: str, powershell: bool = False) -> tuple[Simple, ...]:
-    """Return the simple commands of a text, wrappers taken off and nested shells opened. Raises `Unlexed`."""
+    """Return the simple commands of a text, wrappers taken off and nested shells opened. Raises `UnlexedError`."""
     return (_simples if len(command) <= MAX_CACHED else _simples_of)(command[:MAX_TEXT], powershell)
 
 
@@ -81,7 +100,7 @@ def _flat(found: list[Simple], depth: int) -> list[Simple]:
             continue
         try:
             inner = _flat(lex(script), depth + 1)
-        except Unlexed:
+        except UnlexedError:
             flat.append(simple._replace(words=words))
             continue
         first = next((at for at, one in enumerate(inner) if not one.scope), None)
@@ -156,7 +175,7 @@ def line_of(command: str, powershell: bool = False) -> Line:
 def _line_of(command: str, powershell: bool) -> Line:
     try:
         found = simples(command, powershell)
-    except Unlexed:
+    except UnlexedError:
         return Line((), False)
     doings: list[Doing] = []
     at = 0
@@ -193,7 +212,7 @@ def _pipeline(found: tuple[Simple, ...], begin: int, end: int) -> list[Doing]:
             simple = simple._replace(stdin=stdin, expands=expands)
         name = running.program_name(simple.words[0]) if simple.words else ""
         stdin, expands = _fed(name, simple) if at + 1 < end else (None, False)
-        if stdin is not None and _destination(simple) is None:
+        if stdin is not None and destination(simple) is None:
             continue
         if at > begin and doings and _filters(name, simple):
             doings[-1] = _narrowed(doings[-1], name, simple)
@@ -239,14 +258,14 @@ def said(simple: Simple) -> tuple[str, bool]:
 
 def _filters(name: str, simple: Simple) -> bool:
     """Say whether a command behind a pipe only shows less of what the one before it says."""
-    if name in ("sort", "uniq", "sed", "awk", "tee") and _destination(simple):
+    if name in ("sort", "uniq", "sed", "awk", "tee") and destination(simple):
         return False
     known = name in FILTERS or name in ("bat", "xxd", "hexdump", "column", "strings", "perl", "rev", "paste", "less")
     if name == "tee":
         return not [word for word in simple.words[1:] if word[:1] != "-"]
     if name == "python":
         return simple.words[1:3] == ("-m", "json.tool")
-    return (known or name in ("json.tool",)) and _destination(simple) is None
+    return (known or name in ("json.tool",)) and destination(simple) is None
 
 
 def _narrowed(doing: Doing, name: str, simple: Simple) -> Doing:
@@ -264,7 +283,7 @@ def _move(name: str, simple: Simple) -> str | None:
     return next((word for word in simple.words[1:] if word[:1] != "-" or word == "-"), "~")
 
 
-def _destination(simple: Simple) -> tuple[str, bool] | None:
+def destination(simple: Simple) -> tuple[str, bool] | None:
     """Return the file that the output goes to, and whether it is appended."""
     for mark, target in reversed(simple.redirects):
         if mark in _OUTPUT and target not in _NOWHERE and not (mark == ">&" and target[:1] in "0123456789-"):
@@ -274,7 +293,7 @@ def _destination(simple: Simple) -> tuple[str, bool] | None:
 
 def _drafts(simple: Simple, part: int, piped: bool) -> tuple[Draft, ...]:
     """Return what one simple command does."""
-    written = _destination(simple)
+    written = destination(simple)
     words = simple.words
     raw = running.program_name(words[0]) if words else ""
     name = ALIASES.get(raw, raw)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from passdown.data.actions.draft import Draft, bucket, marked
 from passdown.data.actions.lexer import Simple
 from passdown.data.actions.looking import search
+from passdown.data.actions.programs import table
 from passdown.model.pattern import lazy_pattern
 
 OPEN_FILE = "\x01"
 """Stands for the path of the file that is open in the viewer, until it is known."""
 WINDOW = 100
-COMMANDS = frozenset(
-    "open goto scroll_down scroll_up create edit search_dir search_file find_file submit insert append str_replace "
-    "undo_edit exit_cost exit_format exit_context exit_forfeit skip".split()
+COMMANDS = table(
+    "open goto scroll_down scroll_up create edit search_dir search_file find_file submit insert append "
+    "str_replace undo_edit exit_cost exit_format exit_context exit_forfeit skip"
 )
 _EDIT = lazy_pattern(r"\s*edit\s+(\d+):(\d+)\s*\n(.*?)(?:\n?end_of_edit\s*)?\Z", 16)  # re.DOTALL
 _EDIT_LINE = lazy_pattern(r"(\d+):(\d+)")
@@ -24,6 +25,12 @@ def simple(command: str) -> Simple | None:
         return None
     found = _EDIT.fullmatch(command)
     return Simple(("edit", f"{found[1]}:{found[2]}"), stdin=found[3]) if found else None
+
+
+def lines_of_edit(words: tuple[str, ...]) -> tuple[int, int] | None:
+    """Return the lines of an `edit 1:5`."""
+    found = _EDIT_LINE.fullmatch(words[1]) if len(words) > 1 else None
+    return (int(found[1]), int(found[2])) if found else None
 
 
 def drafts(name: str, words: tuple[str, ...], stdin: str | None) -> tuple[Draft, ...] | None:

@@ -9,6 +9,7 @@ import msgspec
 from passdown.data.actions import patches, swe_agent
 from passdown.data.actions.draft import MAX_FILES, Draft, bucket, marked
 from passdown.data.actions.looking import search
+from passdown.data.actions.programs import table
 from passdown.data.actions.running import inline, short
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import ToolCall
@@ -16,29 +17,26 @@ from passdown.trajectories.tools import SUBMITS
 
 _ENCODE = msgspec.json.Encoder(order="deterministic", enc_hook=str)
 _NAME = lazy_pattern(r"[A-Za-z][\w.:/-]{0,120}")
-_CODE = frozenset(
-    "ipython run_ipython execute_ipython_cell python execute_ipython python_interpreter execute_code".split()
+_CODE = table("ipython run_ipython execute_ipython_cell python execute_ipython python_interpreter execute_code")
+_SUBMIT = table(
+    "submit finish done complete attempt_completion mark_task_complete task_complete final_answer "
+    "complete_task task_done exit_cost exit_format exit_context exit_forfeit yield_result"
 )
-_SUBMIT = frozenset(
-    "submit finish done complete attempt_completion mark_task_complete task_complete final_answer complete_task "
-    "task_done exit_cost exit_format exit_context exit_forfeit yield_result".split()
+_NOTE = table(
+    "think thought report_intent sendmessage send_message message notify reply say comment log_note reason "
+    "scratchpad save_memory memory remember sequentialthinking"
 )
-_NOTE = frozenset(
-    "think thought report_intent sendmessage send_message message notify reply say comment log_note reason scratchpad "
-    "save_memory memory remember sequentialthinking".split()
-)
-_PROCESS = frozenset(
+_PROCESS = table(
     "bashoutput taskoutput read_bash read_powershell write_stdin write_bash write_powershell read_agent wait "
-    "await_shell get_output tasklist list_bash command_status read_terminal get_terminal_output list_powershell".split()
+    "await_shell get_output tasklist list_bash command_status read_terminal get_terminal_output "
+    "list_powershell"
 )
-_STOP = frozenset(
-    "killbash killshell taskstop stop_bash stop_powershell kill_shell kill stop close_agent kill_bash".split()
+_STOP = table("killbash killshell taskstop stop_bash stop_powershell kill_shell kill stop close_agent kill_bash")
+_READING = table(
+    "get read fetch view show list resolve describe inspect open download screenshot snapshot check status "
+    "diagnostics query lookup current getdiagnostics wait watch"
 )
-_READING = frozenset(
-    "get read fetch view show list resolve describe inspect open download screenshot snapshot check status diagnostics "
-    "query lookup current getdiagnostics wait watch".split()
-)
-_SEARCHING = frozenset("search find grep lookup".split())
+_SEARCHING = frozenset(["search", "find", "grep", "lookup"])
 _PARTS = lazy_pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _PATTERNS = ("pattern", "query", "regex", "search_term", "file_name", "pattern_regex", "search", "glob", "patterns",
              "Query", "regexPattern", "include", "input")  # fmt: skip
