@@ -81,10 +81,15 @@ def searched(folder: Path, words: str, wanted: Wanted, *, progress: Progress | N
     return answer(ask, progress)
 
 
-def answer(ask: Callable[[sqlite3.Connection, tuple[str, ...]], Answer], progress: Progress | None) -> Answer:
-    """Ask an index that is up to date; one that turns out to be damaged is made anew, and asked again."""
+def answer(
+    ask: Callable[[sqlite3.Connection, tuple[str, ...]], Answer], progress: Progress | None, *, exact: bool = False
+) -> Answer:
+    """Ask an index that is up to date; one that turns out to be damaged is made anew, and asked again.
+
+    `exact` is for sums: a log that was taken up again after long counts at once, not from the next answer on.
+    """
     try:
-        with _up_to_date(progress) as (database, notes):
+        with _up_to_date(progress, exact=exact) as (database, notes):
             return ask(database, notes)
     except sqlite3.Error as error:
         from passdown.sessions.index.fill import refresh
@@ -108,10 +113,12 @@ def _unreadable(reason: str) -> ConflictError:
 
 
 @contextlib.contextmanager
-def _up_to_date(progress: Progress | None) -> Iterator[tuple[sqlite3.Connection, tuple[str, ...]]]:
+def _up_to_date(
+    progress: Progress | None, *, exact: bool = False
+) -> Iterator[tuple[sqlite3.Connection, tuple[str, ...]]]:
     path = index_path()
     with reading(path) as database:
-        if database is not None and is_current(database, path):
+        if database is not None and is_current(database, path, exact=exact):
             yield database, ()
             return
     from passdown.sessions.index.fill import refresh

@@ -44,7 +44,7 @@ def read_stored(folder: Path, asked: Asked, period: Period, settings: Settings, 
                 reading.read(refs_of(database, [one.row])[one.row])
         return structs.replace(reading.usage(asked.scope, _Stored(database, wanted)), notes=notes)
 
-    return answer(ask, progress)
+    return answer(ask, progress, exact=True)
 
 
 class _Stored:

@@ -25,7 +25,9 @@ RESTING_MS = 120_000
 SETTLED_NS = 20_000_000
 """A file written so shortly before it was looked at may have changed since without a change of its time."""
 
-_NEWEST = 200
+NEWEST = 500
+"""Logs whose size and time even a glance compares, the newest ones."""
+
 _HEAD, _TAIL = 64 << 10, 4 << 10
 
 
@@ -90,8 +92,8 @@ def find_changes(connection: sqlite3.Connection, *, now_ns: int | None = None) -
     return changes
 
 
-def seems_unchanged(connection: sqlite3.Connection) -> bool:
-    """Take a glance: say whether no folder and none of the newest logs changed since. An older log may have grown."""
+def seems_unchanged(connection: sqlite3.Connection, newest: int = NEWEST) -> bool:
+    """Take a glance: say whether no folder and none of the `newest` logs changed since. An older log may have grown."""
     for agent, home, logs in rows():
         if logs is None or not _is_text(str(home)):
             continue
@@ -105,10 +107,9 @@ def seems_unchanged(connection: sqlite3.Connection) -> bool:
                 return False
         elif not known or any(_time_of(path) != mtime_ns for path, (mtime_ns, _) in known.items()):
             return False
-    newest = connection.execute(
-        "SELECT folder, name, size, mtime_ns FROM logs ORDER BY mtime_ns DESC LIMIT ?", (_NEWEST,)
-    )
-    return all(_stamp_of(f"{folder}/{name}") == (size, mtime_ns) for folder, name, size, mtime_ns in newest)
+    sql = "SELECT folder || '/' || name, size, mtime_ns FROM logs ORDER BY mtime_ns DESC LIMIT ?"
+    stamps = connection.execute(sql, (newest,))
+    return all(_stamp_of(path) == (size, mtime_ns) for path, size, mtime_ns in stamps)
 
 
 def _leave(connection: sqlite3.Connection, agent: str, home: str, path: str, changes: Changes) -> None:
