@@ -1,4 +1,4 @@
-"""Every tool call as canonical actions: the same deed has the same form, whatever agent, shell or folder it came from."""
+"""Every tool call as canonical actions: the same deed has the same form, whatever agent or shell it came from."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def perl_in_place(words: tuple[str, ...]) -> bool:
 def made(program: str, words: tuple[str, ...]) -> tuple[Draft, ...]:
     """Return the files and folders that `touch`, `mkdir`, `tee`, `truncate` and `install` make."""
     arguments = sort_words(words, VALUED.get(program, _NONE))
-    files = arguments.rest[-1:] if program in ("install",) else arguments.rest
+    files = arguments.rest[-1:] if program == "install" else arguments.rest
     kind: ActionKind = "EDIT" if program == "truncate" or (program == "tee" and arguments.has("-a")) else "CREATE"
     detail = text_of(program, arguments, set(arguments.rest))
     end = "/" if program == "mkdir" else ""
@@ -119,7 +119,7 @@ def mode(program: str, words: tuple[str, ...]) -> tuple[Draft, ...]:
     )
 
 
-def diff_paths(text: str, strip: bool = True) -> tuple[tuple[str, bool], ...]:
+def diff_paths(text: str) -> tuple[tuple[str, bool], ...]:
     """Return the files of a unified diff, and whether the diff makes them. A deleted file is named by its old name."""
     found = []
     olds = _DIFF_OLD.findall(text)

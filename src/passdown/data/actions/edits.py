@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from passdown.data.actions import changing, patches, scripts, swe_agent
+from passdown.data.actions.dispatch import destination, said
 from passdown.data.actions.lexer import Simple, UnlexedError
 from passdown.data.actions.operations import (
     AnyOperation,
@@ -24,7 +25,7 @@ from passdown.data.actions.operations import (
 )  # fmt: skip
 from passdown.data.actions.programs import ALIASES, SAYS
 from passdown.data.actions.running import program_name
-from passdown.data.actions.shell import destination, said, simples
+from passdown.data.actions.shell import simples
 from passdown.data.actions.tools import shell_text
 from passdown.data.records import Action
 from passdown.model.session import ToolCall
@@ -89,7 +90,7 @@ def _by_command(simple: Simple, action: Action) -> tuple[AnyOperation, ...]:
         return (ReplaceLines(path=action.target, first=lines[0], last=lines[1], text=_ended(simple.stdin or "")),)
     if name == "create" and len(words) == 2:
         return (Write(path=action.target, content="\n"),)
-    if action.kind in ("VCS",):
+    if action.kind == "VCS":
         return _restored(rest, action)
     return _of_file_program(name, rest, simple, action)
 

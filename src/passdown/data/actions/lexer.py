@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from passdown.data.actions.quoting import HEREDOC_WORD, MAX_VARIANTS, UnlexedError, WordReader
 from passdown.model.pattern import lazy_pattern
 
 MAX_COMMANDS = 200
-MAX_VARIANTS = 8
-_DEEPEST = 5
 
 
 class Simple(NamedTuple):
@@ -32,10 +31,6 @@ class Simple(NamedTuple):
     scope: bool = False
 
 
-class UnlexedError(ValueError):
-    """The text is no shell text: a quote or a bracket is never closed."""
-
-
 OPEN = Simple(("(",), scope=True)
 CLOSE = Simple((")",), scope=True)
 
@@ -43,12 +38,7 @@ _TOKEN = lazy_pattern(
     r"(?P<space>(?:[ \t\r]|\\\r?\n)+)|(?P<newline>\n)|(?P<comment>#[^\n]*)|(?P<heredoc>\d*<<-?(?!<))"
     r"|(?P<redirect>(?:\d+|&)?(?:<<<|>>|>\||>&|<&|<>|>(?!\()|<(?!\()))|(?P<operator>&&|\|\||;;&|;;|;&|\|&|[;&|()])"
 )
-_PLAIN = lazy_pattern(r"[^\s'\"\\`$;&|()<>]+")
-_SIMPLE_DOUBLE = lazy_pattern(r'"([^"\\$`]*)"')
-_DOUBLE_RUN = lazy_pattern(r'[^"\\$`]+')
-_NAME = lazy_pattern(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
 _ASSIGNMENT = lazy_pattern(r"([A-Za-z_]\w*)\+?=", re.DOTALL)
-_HEREDOC_WORD = lazy_pattern(r"[ \t]*(?:'([^'\n]*)'|\"([^\"\n]*)\"|\\?([^\s'\";&|()<>]+))")
 _EXPANDS = lazy_pattern(r"(?<!\\)(?:\\\\)*(?:`|\$[A-Za-z_{(0-9?*@#])")
 _ESCAPED = lazy_pattern(r"\\([\\$`\n])")
 _BRACES = lazy_pattern(r"([^\s{}$]*)\{([^\s{}]*,[^\s{}]*)\}([^\s{}$]*)")
@@ -105,14 +95,11 @@ def lex(text: str) -> list[Simple]:
     return _Lexer(text, {}, 0).run()
 
 
-class _Lexer:
+class _Lexer(WordReader):
     """One pass over a text."""
 
     def __init__(self, text: str, variables: dict[str, tuple[str, ...]], depth: int) -> None:
-        self.text = text
-        self.at = 0
-        self.depth = depth
-        self.variables = variables
+        super().__init__(text, variables, depth)
         self.done: list[_Command] = []
         self.here: list[_Here] = []
         self.command = _Command("$" if depth else "")
@@ -141,10 +128,7 @@ class _Lexer:
                 self._operator(found.group())
         self._read_here()
         self._end(";")
-        found_all: list[Simple] = []
-        for command in self.done:
-            found_all.append(command.simple())
-        return found_all
+        return [command.simple() for command in self.done]
 
     def _at_word_start(self) -> bool:
         return self.at == 0 or self.text[self.at - 1] in " \t\n;&|("
@@ -180,7 +164,7 @@ class _Lexer:
             self.at = end + 2
             return
         if words and words[-1].endswith("="):
-            self.at = self._past_bracket(self.at)  # an array
+            self.at = self.past_bracket(self.at)  # an array
             self.command.words.pop()
             return
         before = self.command.before
@@ -194,7 +178,7 @@ class _Lexer:
         self.done.append(command)
 
     def _announce(self, mark: str) -> None:
-        found = _HEREDOC_WORD.match(self.text, self.at)
+        found = HEREDOC_WORD.match(self.text, self.at)
         if found is None:
             raise UnlexedError(self.text)
         self.at = found.end()
@@ -250,7 +234,7 @@ class _Lexer:
 
     def _word(self) -> None:
         start = self.at
-        variants, quoted = self._pieces()
+        variants, quoted = self.pieces()
         raw = self.text[start : self.at]
         if self.target:
             self.command.redirects.append((self.target, variants[0]))
@@ -266,17 +250,17 @@ class _Lexer:
         if not self.command.words:
             if not quoted and self._keyword(raw):
                 return
-            if (found := _ASSIGNMENT.match(raw)) is not None:
-                self._assign(found, variants[0])
+            if _ASSIGNMENT.match(raw):
+                self._assign(variants[0])
                 return
         if not quoted and "{" in raw and len(variants) == 1 and (braces := _BRACES.fullmatch(variants[0])):
             variants = [f"{braces[1]}{part}{braces[3]}" for part in braces[2].split(",")[:MAX_VARIANTS]]
         self.command.words += variants
         self._inside_case()
 
-    def _assign(self, found: re.Match[str], value: str) -> None:
+    def _assign(self, value: str) -> None:
         if self.text[self.at : self.at + 1] == "(" and self.text[self.at - 1] == "=":
-            self.at = self._past_bracket(self.at + 1)
+            self.at = self.past_bracket(self.at + 1)
             return
         self.command.assigned.append(value)
 
@@ -314,161 +298,9 @@ class _Lexer:
         found = re.compile(r"[\w.:-]+[ \t]*(?:\([ \t]*\))?").match(self.text, self.at)
         self.at = found.end() if found else self.at
 
-    def _pieces(self) -> tuple[list[str], bool]:
-        """Return the word that begins here (several when a loop's variable is in it), and whether it was quoted."""
-        text, variants, quoted, begin = self.text, [""], False, self.at
-        while self.at < len(text):
-            plain = _PLAIN.match(text, self.at)
-            if plain is not None:
-                piece = plain.group()
-                self.at = plain.end()
-                variants = [variant + piece for variant in variants]
-                continue
-            mark = text[self.at]
-            if mark in " \t\r\n;&|()":
-                break
-            if mark in "<>":
-                if text[self.at + 1 : self.at + 2] != "(":
-                    break
-                variants = self._substitution(variants, self.at + 2)
-            elif mark == "$" or mark == "`":
-                variants = self._dollar(variants) if mark == "$" else self._backtick(variants)
-            else:
-                quoted = True
-                variants = self._quoted(variants, mark)
-        if self.at == begin:
-            self.at += 1
-            return ["("], False
-        return variants, quoted
-
-    def _quoted(self, variants: list[str], mark: str) -> list[str]:
-        text, at = self.text, self.at
-        if mark == "\\":
-            self.at = at + 2
-            piece = "" if text[at + 1 : at + 2] == "\n" else text[at + 1 : at + 2]
-            return [variant + piece for variant in variants]
-        if mark == "'":
-            end = text.find("'", at + 1)
-            if end < 0:
-                raise UnlexedError(text)
-            self.at = end + 1
-            return [variant + text[at + 1 : end] for variant in variants]
-        simple = _SIMPLE_DOUBLE.match(text, at)
-        if simple is not None:
-            self.at = simple.end()
-            return [variant + simple[1] for variant in variants]
-        return self._double(variants)
-
-    def _double(self, variants: list[str]) -> list[str]:
-        text = self.text
-        self.at += 1
-        while self.at < len(text):
-            mark = text[self.at]
-            if mark == '"':
-                self.at += 1
-                return variants
-            if mark == "$":
-                variants = self._dollar(variants)
-                continue
-            if mark == "\\":
-                after = text[self.at + 1 : self.at + 2]
-                piece = "" if after == "\n" else after if after in '"\\$`' else mark + after
-                self.at += 2
-            elif mark == "`":
-                piece = mark
-                self.at += 1
-            else:
-                run = _DOUBLE_RUN.match(text, self.at)
-                piece = run.group() if run else mark
-                self.at += len(piece)
-            variants = [variant + piece for variant in variants]
-        raise UnlexedError(text)
-
-    def _dollar(self, variants: list[str]) -> list[str]:
-        text, at = self.text, self.at
-        if text[at + 1 : at + 2] == "(":
-            return self._substitution(variants, at + 2)
-        if text.startswith("${", at) and (end := text.find("}", at)) > 0 and not _NAME.match(text, at):
-            self.at = end + 1
-            return [variant + text[at : end + 1] for variant in variants]
-        if text.startswith("$'", at):
-            return self._ansi(variants)
-        found = _NAME.match(text, at)
-        if found is None:
-            self.at = at + 1
-            return variants if text.startswith('$"', at) else [variant + "$" for variant in variants]
-        self.at = found.end()
-        values = self.variables.get(found[1] or found[2], (found.group(),))
-        return [variant + value for variant in variants for value in values][:MAX_VARIANTS]
-
-    def _ansi(self, variants: list[str]) -> list[str]:
-        found = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL).match(self.text, self.at)
-        if found is None:
-            raise UnlexedError(self.text)
-        self.at = found.end()
-        value = found[1].replace("\\n", "\n").replace("\\t", "\t").replace("\\'", "'").replace("\\\\", "\\")
-        return [variant + value for variant in variants]
-
-    def _backtick(self, variants: list[str]) -> list[str]:
-        end = self.text.find("`", self.at + 1)
-        if end < 0:
-            raise UnlexedError(self.text)
-        inside = self.text[self.at + 1 : end]
-        self.at = end + 1
-        return self._inside(variants, inside, f"`{inside}`")
-
-    def _substitution(self, variants: list[str], begin: int) -> list[str]:
-        """Take `$(…)`, `<(…)`: what it runs comes before the command that it stands in."""
-        whole, end = self.at, self._past_bracket(begin)
-        inside = self.text[begin : end - 1]
-        self.at = end
-        if inside.startswith("(") or self.depth >= _DEEPEST:
-            return [variant + self.text[whole:end] for variant in variants]
-        return self._inside(variants, inside, self.text[whole:end])
-
-    def _inside(self, variants: list[str], inside: str, piece: str) -> list[str]:
-        if self.depth < _DEEPEST:
-            for simple in _Lexer(inside, dict(self.variables), self.depth + 1).run():
-                command = _Command("$")
-                command.scope = simple
-                self.done.append(command)
-        return [variant + piece for variant in variants]
-
-    def _past_bracket(self, begin: int) -> int:
-        """Return the place behind the bracket that closes the one before `begin`."""
-        text, at, depth = self.text, begin, 1
-        while at < len(text):
-            mark = text[at]
-            if mark == "\\":
-                at += 1
-            elif mark in "'\"":
-                at = _past_quote(text, at)
-                continue
-            elif mark == "(":
-                depth += 1
-            elif mark == ")":
-                depth -= 1
-                if not depth:
-                    return at + 1
-            elif text.startswith("<<", at) and text[at + 2 : at + 3] not in ("<", "("):
-                at = _past_here(text, at)
-                continue
-            at += 1
-        raise UnlexedError(text)
-
-
-def _past_quote(text: str, at: int) -> int:
-    mark, at = text[at], at + 1
-    while at < len(text) and text[at] != mark:
-        at += 2 if text[at] == "\\" and mark == '"' else 1
-    return at + 1
-
-
-def _past_here(text: str, at: int) -> int:
-    """Return the place behind the body of a here-document, whose brackets and quotes mean nothing."""
-    found = _HEREDOC_WORD.match(text, at + 2 + (text[at + 2 : at + 3] == "-"))
-    if found is None:
-        return at + 2
-    word = re.escape(next(word for word in (found[1], found[2], found[3]) if word is not None))
-    end = re.compile(rf"^[ \t]*{word}[ \t]*$", re.MULTILINE).search(text, found.end())
-    return end.end() if end else found.end()
+    def ran(self, inside: str) -> None:
+        """Take what a word runs: it comes before the command that the word belongs to."""
+        for simple in _Lexer(inside, dict(self.variables), self.depth + 1).run():
+            command = _Command("$")
+            command.scope = simple
+            self.done.append(command)

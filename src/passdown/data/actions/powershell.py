@@ -6,7 +6,8 @@ from passdown.data.actions.lexer import MAX_COMMANDS, Simple, UnlexedError
 from passdown.model.pattern import lazy_pattern
 
 _TOKEN = lazy_pattern(
-    r"(?P<here>@(['\"])[ \t]*\r?\n(?P<body>.*?)(?:\r?\n)?^\2@)|(?P<space>(?:[ \t\r]|`\r?\n)+)|(?P<comment>#[^\n]*|<#.*?#>)"
+    r"(?P<here>@(['\"])[ \t]*\r?\n(?P<body>.*?)(?:\r?\n)?^\2@)"
+    r"|(?P<space>(?:[ \t\r]|`\r?\n)+)|(?P<comment>#[^\n]*|<#.*?#>)"
     r"|(?P<single>'(?:[^']|'')*')|(?P<double>\"(?:[^\"`]|`.|\"\")*\")|(?P<end>\n|;|&&|\|\||\||(?:(?<=\s)|^)[&.](?=\s))"
     r"|(?P<redirect>[\d*]?>{1,2}(?:&\d)?|<)|(?P<word>(?:[^\s'\"`;|<>]|`.)+)|(?P<mark>.)",
     24,  # re.MULTILINE | re.DOTALL

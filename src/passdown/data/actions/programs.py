@@ -56,7 +56,8 @@ VALUED: dict[str, frozenset[str]] = {
     "Select-String": table("-Pattern -Path -Context"), "ast-grep": table("-p --pattern -l --lang -r --rewrite"),
     "ls": table("-I -w --color --sort"), "tree": table("-L -I -P --filelimit"), "du": table("-d --max-depth"),
     "head": table("-n -c --lines --bytes"), "tail": table("-n -c --lines --bytes"), "cut": table("-d -f -c -b"),
-    "sort": table("-k -t -o -S"), "nl": table("-b -w -s -v -n"), "cat": frozenset(), "diff": table("-U -x --exclude -I"),
+    "sort": table("-k -t -o -S"), "nl": table("-b -w -s -v -n"), "cat": frozenset(),
+    "diff": table("-U -x --exclude -I"),
     "wc": frozenset(), "uniq": table("-f -s -w"), "stat": table("-c -f --format --printf"), "od": table("-A -t -N -j"),
     "xxd": table("-l -s -c -g"), "hexdump": table("-n -s -e"), "strings": table("-n"), "fold": table("-w"),
     "column": table("-s -t"), "base64": table("-w"), "bat": table("-r -l --line-range --style"),
@@ -70,7 +71,8 @@ VALUED: dict[str, frozenset[str]] = {
 """The flags of each program that take the next word."""
 
 ALIASES = {
-    "egrep": "grep", "fgrep": "grep", "zgrep": "grep", "ugrep": "grep", "pcregrep": "grep", "gawk": "awk", "mawk": "awk",
+    "egrep": "grep", "fgrep": "grep", "zgrep": "grep", "ugrep": "grep", "pcregrep": "grep",
+    "gawk": "awk", "mawk": "awk",
     "ll": "ls", "la": "ls", "exa": "ls", "eza": "ls", "dir": "ls", "vdir": "ls", "batcat": "bat", "gc": "Get-Content",
     "gci": "Get-ChildItem", "sls": "Select-String", "fdfind": "fd", "gsed": "sed", "del": "rm", "erase": "rm",
     "copy": "cp", "move": "mv", "md": "mkdir", "rd": "rmdir", "sg": "ast-grep", "Remove-Item": "rm", "ri": "rm",
@@ -122,8 +124,10 @@ INSTALLERS: dict[str, frozenset[str]] = {
     "bun": table("install i add remove"), "uv": table("add remove sync lock venv"),
     "poetry": table("install add remove update lock"), "pipenv": table("install uninstall sync"),
     "pdm": table("install add remove sync"), "conda": table("install create remove update env"),
-    "mamba": table("install create"), "micromamba": table("install create"), "apt": table("install update remove upgrade"),
-    "apt-get": table("install update remove upgrade build-dep"), "apk": table("add del update"), "yum": table("install"),
+    "mamba": table("install create"), "micromamba": table("install create"),
+    "apt": table("install update remove upgrade"),
+    "apt-get": table("install update remove upgrade build-dep"), "apk": table("add del update"),
+    "yum": table("install"),
     "dnf": table("install"), "pacman": table("-S -Sy -Syu"), "brew": table("install uninstall upgrade tap update"),
     "gem": table("install"), "bundle": table("install update add"), "cargo": table("install add fetch update"),
     "go": table("get install mod"), "composer": table("install require update"), "corepack": table("enable prepare"),

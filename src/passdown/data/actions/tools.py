@@ -38,6 +38,7 @@ _READING = table(
 )
 _SEARCHING = frozenset(["search", "find", "grep", "lookup"])
 _PARTS = lazy_pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_WHOLE = lazy_pattern(r"-?\d{1,9}")
 _PATTERNS = ("pattern", "query", "regex", "search_term", "file_name", "pattern_regex", "search", "glob", "patterns",
              "Query", "regexPattern", "include", "input")  # fmt: skip
 _PLACES = ("path", "dir", "directory", "dir_path", "paths", "file", "target_directories", "include_pattern", "folder")
@@ -144,8 +145,7 @@ def _number(arguments: dict[str, Any], *names: str) -> int | None:
 def _pair(value: Any) -> tuple[int, int | None] | None:
     """Return a `view_range`: a list, or a list in a string; its end may be -1."""
     if isinstance(value, str):
-        numbers = [int(part) for part in value.strip("[]() ").replace(",", " ").split()[:2] if part.lstrip("-").isdecimal()
-                   and len(part) < 10]  # fmt: skip
+        numbers = [int(part) for part in _WHOLE.findall(value[:40])[:2]]
     elif isinstance(value, list):
         numbers = [part for part in value[:2] if isinstance(part, int) and abs(part) < 10**9]
     else:
