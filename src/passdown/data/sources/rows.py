@@ -1,0 +1,79 @@
+"""The rows of a file as JSON bytes: of Parquet, of JSON lines, or of one JSON list; read as they come."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from passdown.errors import FormatError, UsageError
+from passdown.io.files import open_regular
+from passdown.io.jsonl import MAX_LINE, read_file_lines
+from passdown.trajectories.document import Row, open_rows
+
+MAGIC = b"PAR1"
+HEAD = 1 << 20
+_AT_ONCE = 8
+_UNREAD = frozenset({"eval_logs", "embedding", "images"})
+"""Columns of Parquet files that no reader uses, and that can be large."""
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ModuleNotFoundError as missing:
+        raise UsageError(
+            "reading Parquet needs the extra `data` (pyarrow, numpy)", next_step='Run `pip install "passdown[data]"`.'
+        ) from missing
+    return pyarrow
+
+
+def is_parquet(path: Path) -> bool:
+    """Say whether a file begins as Parquet does."""
+    with open_regular(path) as stream:
+        return stream.read(len(MAGIC)) == MAGIC
+
+
+def rows_in(path: Path) -> Iterator[Row]:
+    """Yield the rows of a file. A line over 16 MB comes without its data.
+
+    Raises `FormatError` for broken Parquet, `FileNotFoundError` when the file is gone.
+    """
+    yield from _parquet(path) if is_parquet(path) else open_rows(path, listed=True).rows
+
+
+def _parquet(path: Path) -> Iterator[Row]:
+    pa = _arrow()
+    number = 0
+    try:
+        with open_regular(path) as stream, pa.parquet.ParquetFile(stream) as file:
+            names = [name for name in file.schema_arrow.names if name not in _UNREAD]
+            for batch in file.iter_batches(batch_size=_AT_ONCE, columns=names):
+                for record in batch.to_pylist():
+                    number += 1
+                    data = msgspec.json.encode(record, enc_hook=_plain)
+                    yield Row(data if len(data) <= MAX_LINE else None, "", 0, number, len(data))
+    except (pa.ArrowException, OSError) as error:
+        raise FormatError(f"this Parquet file cannot be read: {type(error).__name__}", where=path.name) from error
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    return str(value)
+
+
+def head_of(path: Path) -> bytes:
+    """Return what a file's columns are to be recognised by: its first row where it has rows, else its first bytes."""
+    if is_parquet(path):
+        return next((row.data or b"" for row in _parquet(path)), b"")
+    with open_regular(path) as stream:
+        head = stream.read(HEAD)
+    if path.suffix == ".zst" or (b"\n" not in head and len(head) == HEAD):
+        first = next(read_file_lines(path), None)
+        return first.data or head if first is not None else head
+    return head

@@ -1,0 +1,140 @@
+"""Sessions and trajectory files of every format that passdown reads, with all that lies in one file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from passdown.agents.table import Agent, sessions_of
+from passdown.data.records import Outcome, Reject, Trajectory
+from passdown.data.sources.conversing import acted
+from passdown.data.sources.origin import Origin, Task, decided, extras_of, loaded, named_tests, task_of, text_in
+from passdown.data.sources.rows import is_parquet, rows_in
+from passdown.data.trajectory import assemble
+from passdown.errors import FormatError, GitError, PassdownError, UnsafeError, UsageError
+from passdown.io.files import open_regular
+from passdown.io.log import BAD
+from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
+from passdown.sessions.discover import plain_remote
+from passdown.sessions.read import read_ref, recognise, refer_to
+from passdown.trajectories.document import Row, open_rows
+from passdown.trajectories.outline import outline
+from passdown.trajectories.table import Format, reader_of
+
+BROKEN = (OSError, EOFError, FormatError, UnsafeError, GitError, sqlite3.Error)
+"""What reading a file raises when it is not what it looked like."""
+_SQLITE = b"SQLite format 3\0"
+_LISTED = frozenset({"atif", "chat"})
+_HEAD = 1 << 20
+
+
+def read_file(path: Path, origin: Origin) -> Iterator[Trajectory | Reject]:
+    """Yield the trajectories of a session or trajectory file, or a reject that says why there are none."""
+    try:
+        if is_parquet(path):
+            yield from _rows(Format("chat", "", "passdown.trajectories.chat"), rows_in(path), path, origin)
+            return
+        row = recognise(path)
+        if isinstance(row, Format):
+            yield from _trajectories(row, path, origin)
+        else:
+            yield from _sessions(row, path, origin)
+    except BROKEN as error:
+        yield origin.reject("unreadable", detail=_said(error))
+
+
+def _said(error: Exception) -> str:
+    return error.what if isinstance(error, PassdownError) else type(error).__name__
+
+
+def _trajectories(form: Format, path: Path, origin: Origin) -> Iterator[Trajectory | Reject]:
+    with open_regular(path) as stream:
+        shape = outline(stream.read(_HEAD))
+    if form.id == "chat" and "role" in shape.keys:
+        ref = SessionRef(agent=form.id, path=str(path), session_id="")
+        yield _made(reader_of(form).read(ref), origin, 1)
+    else:
+        yield from _rows(form, open_rows(path, listed=form.id in _LISTED).rows, path, origin)
+
+
+def _rows(form: Format, rows: Iterable[Row], path: Path, origin: Origin) -> Iterator[Trajectory | Reject]:
+    reader = reader_of(form)
+    for number, row in enumerate(rows, 1):
+        if row.data is None:
+            yield origin.reject("too_large", number, f"{row.length} bytes")
+        else:
+            yield _made(reader.read_row(row, path, row.name or str(number)), origin, number, row.data)
+
+
+def _sessions(agent: Agent, path: Path, origin: Origin) -> Iterator[Trajectory | Reject]:
+    module = sessions_of(agent)
+    with open_regular(path) as stream:
+        several = stream.read(len(_SQLITE)) == _SQLITE
+    refs = [ref for ref in module.find(path.parent) if Path(ref.path) == path] if several else []
+    if not refs:
+        refs = [module.refer(path) or refer_to(path, agent=agent.id)]
+    for number, ref in enumerate(sorted(refs, key=lambda ref: ref.inner), 1):
+        try:
+            yield _made(read_ref(ref), origin, number, remote=ref.remote)
+        except (*BROKEN, UsageError) as error:
+            yield origin.reject("unreadable", number, _said(error))
+
+
+def _made(
+    events: Iterable[AnyEvent], origin: Origin, number: int, data: bytes = b"", remote: str = ""
+) -> Trajectory | Reject:
+    told = list(events)
+    if not acted(told):
+        return origin.reject("empty", number, _unread(told))
+    start = next((event for event in told if isinstance(event, SessionStart)), None)
+    beside = _beside(data)
+    task = task_of(beside.get("instance_id") or (start.session_id if start is not None else ""))
+    task = task if task.repo else Task(text_in(beside.get("instance_id")))
+    repo = text_in(beside.get("repo")) or task.repo or plain_remote(remote).partition("/")[2]
+    return assemble(
+        told, origin.at(number), instance_id=task.instance_id, repo=repo, base_commit=task.base_commit,
+        outcome=_outcome(beside), extras=extras_of(source_id=start.session_id if start is not None else ""),
+    )  # fmt: skip
+
+
+def _unread(events: list[AnyEvent]) -> str:
+    reasons = sorted({event.reason for event in events if isinstance(event, Unknown)})
+    records = sum(event.records for event in events if isinstance(event, SessionEnd))
+    return f"{records} records, no turn of an agent" + (f"; {', '.join(reasons)}" if reasons else "")
+
+
+_VERDICTS = ("instance_id", "repo", "resolved", "exit_status", "patch", "model_patch", "submission", "info",
+             "FAIL_TO_PASS", "PASS_TO_PASS", "git_patch", "test_result", "report")  # fmt: skip
+
+
+def _beside(data: bytes) -> dict[str, object]:
+    """Return what stands beside the messages of a trajectory's document and tells of its task and its end."""
+    raw = _columns(data)
+    return {name: loaded(raw[name]) for name in _VERDICTS if name in raw}
+
+
+def _columns(data: bytes) -> dict[str, object]:
+    try:
+        return dict(msgspec.json.decode(data, type=dict[str, msgspec.Raw])) if data[:1] == b"{" else {}
+    except BAD:
+        return {}
+
+
+def _outcome(beside: dict[str, object]) -> Outcome:
+    info = beside.get("info")
+    info = info if isinstance(info, dict) else {}
+    result = beside.get("test_result")
+    result = result if isinstance(result, dict) else {}
+    patches = (
+        beside.get("patch"), beside.get("model_patch"), beside.get("git_patch"), result.get("git_patch"),
+        info.get("submission"), beside.get("submission"),
+    )  # fmt: skip
+    return Outcome(
+        resolved=decided(beside.get("resolved")),
+        exit=text_in(beside.get("exit_status")) or text_in(info.get("exit_status")),
+        patch=next((patch for patch in patches if isinstance(patch, str) and patch), ""),
+        fail_to_pass=named_tests(beside.get("FAIL_TO_PASS")), pass_to_pass=named_tests(beside.get("PASS_TO_PASS")),
+    )  # fmt: skip
