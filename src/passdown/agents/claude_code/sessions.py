@@ -7,6 +7,7 @@ characters, so the working directory is taken from the rows.
 
 from __future__ import annotations
 
+import io
 import os
 import time
 from bisect import bisect_right
@@ -24,7 +25,7 @@ from passdown.agents.claude_code.records import BAD, ROW, TICK, TICK_WITHIN, Row
 from passdown.agents.claude_code.turns import taken_back
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import read_bounded
-from passdown.io.jsonl import CHUNK, MAX_LINE, Line, open_log, read_file_lines
+from passdown.io.jsonl import CHUNK, MAX_LINE, Line, open_log, read_file_lines, read_lines
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 
 __all__ = ["find", "read", "recognise", "refer"]
@@ -98,7 +99,8 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
     reader = Reader(known.session_id, frozenset(agent for agent, _ in sidecars))
     reader.place(known.cwd, known.first_branch)
     reader.ours = _present(path, known.leaves)
-    log = _Log(path, reader, max_line, agent=known.agent_id, off=taken_back(path))
+    data = _whole(path, known.size)
+    log = _Log(path, reader, max_line, agent=known.agent_id, off=taken_back(path, data), data=data)
     yield from log.events()
     records, ended = log.records, log.size
     for agent, sidecar in sidecars:
@@ -130,6 +132,15 @@ def _looked(path: Path, session_id: str, _stamp: tuple[int, ...]) -> tuple[bytes
     return _look(path, session_id)
 
 
+def _whole(path: Path, size: int) -> bytes | None:
+    """Return all of a log that is short, since it is gone through twice; None for another."""
+    if size > CHUNK or path.suffix == ".zst":
+        return None
+    with open_log(path) as stream:
+        data = stream.read(CHUNK + 1)
+    return data if len(data) <= CHUNK else None
+
+
 def _start(known: Outline) -> SessionStart:
     return SessionStart(
         session_id=known.agent_id or known.session_id,
@@ -149,8 +160,16 @@ class _Log:
     """One file on its way through the reader: `records` and `size` (bytes) count what was read of it."""
 
     def __init__(
-        self, path: Path, reader: Reader, max_line: int, *, agent: str = "", off: list[tuple[int, int]] | None = None
+        self,
+        path: Path,
+        reader: Reader,
+        max_line: int,
+        *,
+        agent: str = "",
+        off: list[tuple[int, int]] | None = None,
+        data: bytes | None = None,
     ) -> None:
+        self.data = data
         self.path, self.reader, self.max_line, self.agent = path, reader, max_line, agent
         self.starts = [start for start, _ in off or ()]
         self.ends = [end for _, end in off or ()]
@@ -161,7 +180,7 @@ class _Log:
         reader, out, agent = self.reader, self.reader.out, self.agent
         line: Line | None = None
         decode, take = ROW.decode, reader.take
-        for line in read_file_lines(self.path, max_line=self.max_line):
+        for line in self._lines():
             offset, number, data, length, _ = line
             if data is not None and (not data or data.isspace()):
                 continue
@@ -186,6 +205,11 @@ class _Log:
         reader.close()
         yield from out
         out.clear()
+
+    def _lines(self) -> Iterator[Line]:
+        if self.data is None:
+            return read_file_lines(self.path, max_line=self.max_line)
+        return read_lines(io.BytesIO(self.data), max_line=self.max_line)
 
     def _salvage(self, line: Line, data: bytes, where: dict[str, Any]) -> None:
         for row in salvaged(line, data, where):

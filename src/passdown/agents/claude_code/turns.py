@@ -68,21 +68,21 @@ class _Window(NamedTuple):
 _PROMPT = msgspec.json.Decoder(_Prompt)
 
 
-def taken_back(path: Path) -> list[tuple[int, int]]:
-    """Return the byte ranges of the log that the session left behind, in order."""
+def taken_back(path: Path, data: bytes | None = None) -> list[tuple[int, int]]:
+    """Return the byte ranges of the log that the session left behind, in order. `data` is the whole log, if at hand."""
     scan = _Scan()
-    for window in _windows(path):
+    for window in _windows(path, data):
         scan.look(window)
     if scan.sought:
-        for window in _windows(path):
+        for window in _windows(path, data):
             scan.seek(window)
     return scan.ranges()
 
 
-def _windows(path: Path) -> Iterator[_Window]:
+def _windows(path: Path, data: bytes | None) -> Iterator[_Window]:
     """Yield the log in stretches of whole lines; one longer than the reader takes is left out here as well."""
-    with open_log(path) as stream:
-        left = stream.seek(0, io.SEEK_END) if path.suffix != ".zst" else 1 << 62
+    with open_log(path) if data is None else io.BytesIO(data) as stream:
+        left = stream.seek(0, io.SEEK_END) if data is not None or path.suffix != ".zst" else 1 << 62
         stream.seek(0)
         parts: list[bytes] = []
         before: tuple[tuple[bytes, int], ...] = ()
@@ -96,11 +96,11 @@ def _windows(path: Path) -> Iterator[_Window]:
                 chunk, end = chunk[start:], end - start
             if end:
                 whole = not parts and end == len(chunk)
-                data = chunk if whole else b"".join([*parts, memoryview(chunk)[:end]])
+                lines = chunk if whole else b"".join([*parts, memoryview(chunk)[:end]])
                 parts, chunk = [], chunk[end:]
-                yield _Window(data, offset, before)
-                before, offset, held = (*before, (data, offset))[-_NEARBY:], offset + len(data), 0
-                del data
+                yield _Window(lines, offset, before)
+                before, offset, held = (*before, (lines, offset))[-_NEARBY:], offset + len(lines), 0
+                del lines
             held += len(chunk)
             skipping = skipping or held > MAX_LINE
             parts = [] if skipping else [*parts, chunk]
