@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from passdown.clean.edits import Edits
 from passdown.clean.languages import Language, language_of
-from passdown.clean.lexer import Comment, Lexed, lex
-from passdown.clean.notebook import read_notebook, removed_code
-from passdown.clean.python_source import parse
 from passdown.model.evidence import Change
 from passdown.model.pattern import lazy_pattern
 from passdown.repository.added_lines import FileLines, read_added_lines
 from passdown.repository.attributes import generated_paths
+
+if TYPE_CHECKING:  # what only the contents of changed files need is loaded when there are any
+    import ast
+
+    from passdown.clean.lexer import Comment, Lexed
 
 _LOCKFILES = frozenset({
     "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "Cargo.lock", "poetry.lock",
@@ -46,12 +48,16 @@ class Source:
         self.removed = lines.removed
         self.language: Language | None = language_of(lines.path)
         if lines.path.endswith(".ipynb"):
+            from passdown.clean.notebook import read_notebook, removed_code
+
             self.text, self.language = read_notebook(lines.text)
             self.removed = tuple(map(removed_code, lines.removed))
 
     @cached_property
     def lexed(self) -> Lexed:
         """The text told apart into code, strings and comments; all of it code in an unknown language."""
+        from passdown.clean.lexer import Lexed, lex
+
         return lex(self.text, self.language) if self.language else Lexed(self.text, self.text, (), _starts(self.text))
 
     @cached_property
@@ -62,6 +68,8 @@ class Source:
     @cached_property
     def tree(self) -> ast.Module | None:
         """The syntax tree of Python, None for what is none."""
+        from passdown.clean.python_source import parse
+
         return parse(self.text)
 
     @cached_property

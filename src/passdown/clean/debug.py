@@ -10,6 +10,7 @@ from passdown.clean.content import Source
 from passdown.clean.edits import Edits, FileEdit, LineEdit
 from passdown.clean.languages import language_of
 from passdown.clean.lexer import lex
+from passdown.clean.paths import is_test
 from passdown.clean.prints import RULES, Hit, Tier, arguments_at, expression, gives_away
 from passdown.clean.python_source import WORDS, is_script, parse, python_hits
 from passdown.clean.removal import removal, without_focus
@@ -26,16 +27,8 @@ _ENTRY = lazy_pattern(
     r"(?i)(?:^|/)(?:bin|scripts?|cmd|cli|commands?|console|tools?|examples?|docs?|demos?|bench(?:mark)?s?|notebooks|playground)/"
     r"|(?:^|/)(?:(?:\w+[-_])?(?:main|cli|demo|example|benchmark)|__main__|manage|setup|conftest|build|program|gulpfile)\.\w+$|\.(?:ipynb|rake)$"
 )
-_TEST = lazy_pattern(
-    r"(?i)(?:^|/)(?:tests?|specs?|__tests__|testing|e2e)/|(?:^|/)(?:test_[^/]*|[^/]*[._-](?:test|spec)s?)\.\w+$"
-)
 _WAIVE = 'end the line with a comment "handoff:allow-debug <reason>"'
 BaseTexts = Callable[[list[str]], Mapping[str, str]]
-
-
-def is_test(path: str) -> bool:
-    """Say whether a file holds tests, by its path."""
-    return bool(_TEST.search(path))
 
 
 def debug_findings(

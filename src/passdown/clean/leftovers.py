@@ -6,13 +6,10 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from passdown.clean.commented import commented_findings
 from passdown.clean.content import Sources
-from passdown.clean.debug import debug_findings
 from passdown.clean.languages import language_of
 from passdown.clean.mend import NAMED, listed, quote_file, quote_path
 from passdown.clean.paths import is_exempt, is_fixture, is_remade, is_temporary
-from passdown.clean.secrets import secret_findings
 from passdown.errors import FormatError
 from passdown.model.evidence import Change, Evidence
 from passdown.model.finding import Finding
@@ -43,15 +40,8 @@ def leftover_findings(
             yield from _file(root, change, exempt=is_exempt(change.path, allow_files, literal))
     if began is not None:
         yield from _ignored(root, [p for p in repository.ignored if not is_exempt(p, allow_files, literal)], began)
-
-    def texts(paths: list[str]) -> Mapping[str, str]:
-        found = base_files(root, repository.base, paths)
-        return {path: data.decode("utf-8", "replace") for path, data in found.items()}
-
-    own = [s for s in sources.all if not is_fixture(s.path) and not is_exempt(s.path, allow_files, frozenset())]
-    yield from debug_findings(own, root, texts, names, sources.edits)
-    yield from commented_findings(own, sources.edits)
-    yield from secret_findings(sources.all)
+    if sources.all:
+        yield from _contents(root, repository.base, sources, allow_files, names)
     if sources.skipped:
         detail = f"{len(sources.skipped)} changed files are too large to look into: {listed(sources.skipped)}"
         yield Finding(
@@ -59,6 +49,23 @@ def leftover_findings(
             fix="look into them yourself; what a program wrote is marked linguist-generated in .gitattributes",
             mend_kind="choice",
         )  # fmt: skip
+
+
+def _contents(
+    root: Path, base: str, sources: Sources, allow_files: tuple[str, ...], names: tuple[str, ...]
+) -> Iterator[Finding]:
+    from passdown.clean.commented import commented_findings
+    from passdown.clean.debug import debug_findings
+    from passdown.clean.secrets import secret_findings
+
+    def texts(paths: list[str]) -> Mapping[str, str]:
+        found = base_files(root, base, paths)
+        return {path: data.decode("utf-8", "replace") for path, data in found.items()}
+
+    own = [s for s in sources.all if not is_fixture(s.path) and not is_exempt(s.path, allow_files, frozenset())]
+    yield from debug_findings(own, root, texts, names, sources.edits)
+    yield from commented_findings(own, sources.edits)
+    yield from secret_findings(sources.all)
 
 
 def _file(root: Path, change: Change, *, exempt: bool) -> Iterator[Finding]:

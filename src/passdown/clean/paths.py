@@ -1,4 +1,4 @@
-"""What a path says about a file: a fixture, a document, something temporary."""
+"""What a path says about a file: a fixture, a test, a document, something temporary."""
 
 from __future__ import annotations
 
@@ -16,6 +16,14 @@ _FOLDER = lazy_pattern(r"(?i)(?:^|/)(?:__pycache__|tmp|temp|\.?scratch)/|^(?:pla
 _FIXTURE = lazy_pattern(r"(?i)(?:^|/)(?:testdata|fixtures?|__fixtures__|goldens?|cassettes)/")
 _CORE = lazy_pattern(r"(?:^|/)core$")
 _DOCUMENT = lazy_pattern(r"(?i)(?:^|/)(?:docs?|examples?)/|\.(?:md|rst|adoc|txt)$|\.(?:example|sample|template|dist)$")
+_TEST = lazy_pattern(
+    r"(?i)(?:^|/)(?:tests?|specs?|__tests__|testing|e2e)/|(?:^|/)(?:test_[^/]*|[^/]*[._-](?:test|spec)s?)\.\w+$"
+)
+
+
+def is_test(path: str) -> bool:
+    """Say whether a file holds tests, by its path."""
+    return bool(_TEST.search(path))
 
 
 def is_fixture(path: str) -> bool:

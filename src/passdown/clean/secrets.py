@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from passdown.clean.content import Source
-from passdown.clean.debug import is_test
-from passdown.clean.paths import is_document, is_fixture
+from passdown.clean.paths import is_document, is_fixture, is_test
 from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
 from passdown.redact.scan import Redactor

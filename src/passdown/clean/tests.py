@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Iterator
 
 from passdown.clean.commands import propose_command, prose_of, recorded
-from passdown.clean.debug import is_test
 from passdown.clean.mend import NAMED, listed, quote_path
 from passdown.clean.options import Situation
+from passdown.clean.paths import is_test
 from passdown.clean.runs import compared_runs
 from passdown.evidence.tests import is_relevant
 from passdown.model.command import normalize_command
