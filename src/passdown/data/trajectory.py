@@ -18,6 +18,7 @@ from passdown.model.session import (
     SessionStart,
     ToolCall,
     ToolResult,
+    Usage,
     UserMessage,
     WorkspaceChange,
 )  # fmt: skip
@@ -37,12 +38,18 @@ class _Open:
 
 
 class Steps:
-    """Takes events in file order and gives steps. A result goes to the step of its call, wherever it stands."""
+    """Takes events in file order and gives steps.
+
+    A result goes to the step of its call, unless the agent has gone on since: then nobody knew it yet when that step
+    ended, and it belongs to the step in which it came.
+    """
 
     def __init__(self) -> None:
         self.steps: list[_Open] = []
-        self.calls: dict[str, _Open] = {}
+        self.calls: dict[str, int] = {}
         self.left_out = {"subagent": 0, "rewound": 0, "copied": 0}
+        self._latest = -1
+        self._early: list[AnyEvent] = []
 
     def take(self, event: AnyEvent) -> None:
         """Put one event where it belongs; events of subagents, and rewound or copied ones, are counted and left out."""
@@ -51,25 +58,48 @@ class Steps:
         if reason := "subagent" if event.agent_id else "rewound" if not event.active else "copied" * event.copied:
             self.left_out[reason] += 1
             return
-        if isinstance(event, ToolResult):
-            step = self.calls.get(event.call_id) or self._last()
-            step.answered = True
-        elif isinstance(event, AssistantMessage | ToolCall):
+        if isinstance(event, AssistantMessage | ToolCall):
             step = self._agent_step(event)
             if isinstance(event, ToolCall):
-                self.calls[event.call_id] = step
+                self.calls[event.call_id] = self._latest
+        elif isinstance(event, ToolResult):
+            at = self.calls.get(event.call_id, -1)
+            step = self.steps[at] if at >= 0 and at == self._latest else self._last()
+            step.answered = True
         elif isinstance(event, UserMessage):
             step = self._user_step()
+        elif isinstance(event, Usage) and self._is_of_the_next(event):
+            self._early.append(event)
+            return
         else:
             step = self._last()
         step.events.append(event)
+
+    def finish(self) -> list[_Open]:
+        """Return the steps."""
+        if self._early:
+            self._last().events += self._early
+            self._early = []
+        return self.steps
+
+    def _is_of_the_next(self, event: Usage) -> bool:
+        """Say whether tokens are written down before the response that they are of."""
+        last = self._last()
+        if event.response_id and last.response:
+            return event.response_id != last.response
+        return last.answered or last.role == "user"
 
     def _last(self) -> _Open:
         return self.steps[-1] if self.steps else self._begin("user")
 
     def _begin(self, role: Literal["user", "agent"]) -> _Open:
-        self.steps.append(_Open(role))
-        return self.steps[-1]
+        step = _Open(role)
+        self.steps.append(step)
+        if role == "agent":
+            self._latest = len(self.steps) - 1
+            step.events += self._early
+            self._early = []
+        return step
 
     def _user_step(self) -> _Open:
         last = self._last()
@@ -106,12 +136,13 @@ def assemble(
     grouped = Steps()
     for event in events:
         grouped.take(event)
-    start = next((e for step in grouped.steps for e in step.events if isinstance(e, SessionStart)), None)
-    root = workspace_root([event for step in grouped.steps for event in step.events])
+    opened = grouped.finish()
+    start = next((e for step in opened for e in step.events if isinstance(e, SessionStart)), None)
+    root = workspace_root(event for step in opened for event in step.events)
     canonicalizer = Canonicalizer(root, start.agent if start else "")
     steps = tuple(
         Step(idx=idx, role=step.role, events=tuple(step.events), actions=_actions(step, canonicalizer))
-        for idx, step in enumerate(grouped.steps)
+        for idx, step in enumerate(opened)
     )
     content = content_hash(steps)
     return Trajectory(
@@ -124,13 +155,18 @@ def assemble(
 
 
 def _actions(step: _Open, canonicalizer: Canonicalizer) -> tuple[Action, ...]:
-    results = {event.call_id: event for event in step.events if isinstance(event, ToolResult)}
+    results: dict[str, list[ToolResult]] = {}
+    for event in step.events:
+        if isinstance(event, ToolResult):
+            results.setdefault(event.call_id, []).append(event)
     found: list[Action] = []
     for event in step.events:
         if isinstance(event, WorkspaceChange):
             canonicalizer.moved(event.cwd)
         elif isinstance(event, ToolCall):
-            found.extend(canonicalizer.actions(event, results.get(event.call_id)))
+            answers = results.get(event.call_id)
+            answer = (answers.pop(0) if len(answers) > 1 else answers[0]) if answers else None
+            found.extend(canonicalizer.actions(event, answer))
     return tuple(found)
 
 

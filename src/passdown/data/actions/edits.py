@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from passdown.data.actions import changing, patches, scripts, swe_agent
 from passdown.data.actions.dispatch import destination, said
-from passdown.data.actions.lexer import Simple, UnlexedError
+from passdown.data.actions.lexer import Simple
 from passdown.data.actions.operations import (
     AnyOperation,
     Copy,
@@ -24,6 +24,7 @@ from passdown.data.actions.operations import (
     Write,
 )  # fmt: skip
 from passdown.data.actions.programs import ALIASES, SAYS
+from passdown.data.actions.quoting import UnlexedError
 from passdown.data.actions.running import program_name
 from passdown.data.actions.shell import simples
 from passdown.data.actions.tools import shell_text

@@ -14,7 +14,14 @@ MAX_PATH = 1024
 MAX_KNOWN = 20_000
 _CD = lazy_pattern(r"(?:^|[\n;&|(]\s*)cd\s+(?:--\s+)?['\"]?(/[^\s;&|'\"()]+)")
 _SHOWN = lazy_pattern(r"\[File: (/[^\n(\]]+?) \(|\(Current directory: (/[^\n)]+)\)")
-_NO_WORK = ("/tmp", "/dev", "/etc", "/usr", "/var", "/bin", "/proc", "/opt", "/lib", "/sys", "/private/tmp")  # noqa: S108
+_SYSTEM = lazy_pattern(r"~|(?:/private)?/tmp/|/(?:dev|etc|usr|var|bin|proc|opt|lib|sys)/")
+    "~",
+    *(
+        f"{top}/"
+        for top in ["/tmp", "/dev", "/etc", "/usr", "/var", "/bin", "/proc", "/opt", "/lib", "/sys", "/private/tmp"]
+    ),
+)
+_HOLDERS = frozenset({"/workspace", "/root", "/home", "/repos"})
 _DEPTH = {"workspace": 2, "home": 3, "Users": 3, "root": 2, "data": 2, "repos": 2, "src": 1, "mnt": 3, "projects": 2}
 """How many parts of a path name the work where its first part only holds works of many."""
 
@@ -24,28 +31,33 @@ def workspace_root(events: Iterable[AnyEvent]) -> str:
 
     It is what the session says at its start; else the folder that most of its calls name.
     """
-    told: list[str] = []
+    kept = list(events)
+    said = next((clean for event in kept if (clean := _told(event))), "")
+    if said and said not in _HOLDERS:
+        return said
     votes: Counter[str] = Counter()
-    for event in events:
-        if isinstance(event, SessionStart | WorkspaceChange):
-            told.append(event.cwd)
-        elif isinstance(event, ToolCall):
+    for event in kept:
+        if isinstance(event, ToolCall):
             _vote(votes, event)
-        elif isinstance(event, ToolResult) and event.text.find("(", 0, 400) >= 0:
-            for found in _SHOWN.finditer(event.text, 0, 400):
+        elif isinstance(event, ToolResult) and "(" in (shown := event.text[:400]):
+            for found in _SHOWN.finditer(shown):
                 votes[_work(found[1] or found[2])] += 1
-    for cwd in told:
-        clean = posixpath.normpath(posix_path(cwd)) if cwd else ""
-        if clean and clean not in ("/", ".", "~"):
-            return _narrowed(clean, votes)
     votes.pop("", None)
+    if said:
+        return _narrowed(said, votes)
     return max(votes, key=lambda folder: (votes[folder], folder)) if votes else ""
+
+
+def _told(event: AnyEvent) -> str:
+    """Return the folder that a session says it is in, empty when it says none that could be a work's."""
+    if not isinstance(event, SessionStart | WorkspaceChange) or not event.cwd:
+        return ""
+    clean = posixpath.normpath(posix_path(event.cwd))
+    return clean if is_absolute(clean) and clean not in ("/", "~") else ""
 
 
 def _narrowed(cwd: str, votes: Counter[str]) -> str:
     """Return the work inside a folder that only holds works (`/workspace`), when the calls name just one."""
-    if cwd not in ("/workspace", "/root", "/home", "/repos"):
-        return cwd
     inside = [folder for folder in votes if folder.startswith(f"{cwd}/")]
     return inside[0] if len(inside) == 1 and votes[inside[0]] >= 3 else cwd
 
@@ -62,7 +74,7 @@ def _vote(votes: Counter[str], call: ToolCall) -> None:
 def _work(path: str) -> str:
     """Return the folder of the work that a path seems to lie in, empty for places that hold none."""
     clean = posixpath.normpath(path[:MAX_PATH])
-    if clean.startswith("~") or clean == "/" or any(clean == top or clean.startswith(f"{top}/") for top in _NO_WORK):
+    if clean == "/" or _SYSTEM.match(f"{clean}/"):
         return ""
     parts = clean.split("/")
     if parts[0]:  # a drive

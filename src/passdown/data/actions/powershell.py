@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from passdown.data.actions.lexer import MAX_COMMANDS, Simple, UnlexedError
+from passdown.data.actions.lexer import MAX_COMMANDS, Simple
+from passdown.data.actions.quoting import UnlexedError
 from passdown.model.pattern import lazy_pattern
 
 _TOKEN = lazy_pattern(

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from passdown.data.actions import looking, running, swe_agent
 from passdown.data.actions.dispatch import destination, drafts_of_simple, said
 from passdown.data.actions.draft import Draft
-from passdown.data.actions.lexer import CLOSE, OPEN, Simple, UnlexedError, lex
+from passdown.data.actions.lexer import CLOSE, OPEN, Simple, lex
 from passdown.data.actions.powershell import lex_powershell
 from passdown.data.actions.programs import ALIASES, FEEDS
+from passdown.data.actions.quoting import UnlexedError
 from passdown.data.actions.wrappers import nested, unwrapped
 from passdown.evidence.kinds import FILTERS
 
