@@ -15,12 +15,6 @@ MAX_KNOWN = 20_000
 _CD = lazy_pattern(r"(?:^|[\n;&|(]\s*)cd\s+(?:--\s+)?['\"]?(/[^\s;&|'\"()]+)")
 _SHOWN = lazy_pattern(r"\[File: (/[^\n(\]]+?) \(|\(Current directory: (/[^\n)]+)\)")
 _SYSTEM = lazy_pattern(r"~|(?:/private)?/tmp/|/(?:dev|etc|usr|var|bin|proc|opt|lib|sys)/")
-    "~",
-    *(
-        f"{top}/"
-        for top in ["/tmp", "/dev", "/etc", "/usr", "/var", "/bin", "/proc", "/opt", "/lib", "/sys", "/private/tmp"]
-    ),
-)
 _HOLDERS = frozenset({"/workspace", "/root", "/home", "/repos"})
 _DEPTH = {"workspace": 2, "home": 3, "Users": 3, "root": 2, "data": 2, "repos": 2, "src": 1, "mnt": 3, "projects": 2}
 """How many parts of a path name the work where its first part only holds works of many."""
