@@ -71,11 +71,15 @@ def read_output(ref: SessionRef) -> Iterator[AnyEvent]:
     Raises `UsageError` when there are several rows and `ref.inner` names none of them.
     """
     path = Path(ref.path)
-    row = choose(open_rows(path, listed=True), ref.inner, ref.path)
+    yield from read_row(choose(open_rows(path, listed=True), ref.inner, ref.path), path, ref.inner)
+
+
+def read_row(row: Row, path: Path, inner: str = "") -> Iterator[AnyEvent]:
+    """Yield the events of one run that is at hand as bytes; `path` is only what it is called after."""
     result = decoded(row.data or b"", _RESULT)
     header = result if result is not None else Result()
     cwd = place_in(str(header.instruction or "")[:8000])
-    yield _start(header, row, path, ref.inner, cwd)
+    yield _start(header, row, path, inner, cwd)
     run, reading = _Run(header, cwd), Reading(row)
     if row.data is None:
         yield reading.too_long()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from passdown.clean.debug import is_test
+from passdown.clean.paths import is_test
 from passdown.data.records import Outcome, Reject, Trajectory
 from passdown.data.sources.commit_log import (
     Change,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
+from passdown.agents.opencode.database import sessions_in
+from passdown.agents.openhands import output
 from passdown.agents.table import Agent, sessions_of
 from passdown.data.records import Outcome, Reject, Trajectory
 from passdown.data.sources.conversing import acted
@@ -16,14 +18,16 @@ from passdown.data.sources.rows import is_parquet, rows_in
 from passdown.data.trajectory import assemble
 from passdown.errors import FormatError, GitError, PassdownError, UnsafeError, UsageError
 from passdown.io.files import open_regular
-from passdown.io.log import BAD
+from passdown.io.log import BAD, safe_id
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 from passdown.sessions.discover import plain_remote
 from passdown.sessions.read import read_ref, recognise, refer_to
+from passdown.trajectories import chat
 from passdown.trajectories.document import Row, open_rows
 from passdown.trajectories.outline import outline
 from passdown.trajectories.table import Format, reader_of
 
+ReadRow = Callable[[Row, Path, str], Iterator[AnyEvent]]
 BROKEN = (OSError, EOFError, FormatError, UnsafeError, GitError, sqlite3.Error)
 """What reading a file raises when it is not what it looked like."""
 _SQLITE = b"SQLite format 3\0"
@@ -35,7 +39,7 @@ def read_file(path: Path, origin: Origin) -> Iterator[Trajectory | Reject]:
     """Yield the trajectories of a session or trajectory file, or a reject that says why there are none."""
     try:
         if is_parquet(path):
-            yield from _rows(Format("chat", "", "passdown.trajectories.chat"), rows_in(path), path, origin)
+            yield from _rows(chat.read_row, rows_in(path), path, origin)
             return
         row = recognise(path)
         if isinstance(row, Format):
@@ -57,30 +61,46 @@ def _trajectories(form: Format, path: Path, origin: Origin) -> Iterator[Trajecto
         ref = SessionRef(agent=form.id, path=str(path), session_id="")
         yield _made(reader_of(form).read(ref), origin, 1)
     else:
-        yield from _rows(form, open_rows(path, listed=form.id in _LISTED).rows, path, origin)
+        rows = open_rows(path, listed=form.id in _LISTED).rows
+        yield from _rows(reader_of(form).read_row, rows, path, origin)
 
 
-def _rows(form: Format, rows: Iterable[Row], path: Path, origin: Origin) -> Iterator[Trajectory | Reject]:
-    reader = reader_of(form)
+def _rows(read: ReadRow, rows: Iterable[Row], path: Path, origin: Origin) -> Iterator[Trajectory | Reject]:
     for number, row in enumerate(rows, 1):
         if row.data is None:
             yield origin.reject("too_large", number, f"{row.length} bytes")
         else:
-            yield _made(reader.read_row(row, path, row.name or str(number)), origin, number, row.data)
+            yield _made(read(row, path, row.name or str(number)), origin, number, row.data)
 
 
 def _sessions(agent: Agent, path: Path, origin: Origin) -> Iterator[Trajectory | Reject]:
     module = sessions_of(agent)
     with open_regular(path) as stream:
-        several = stream.read(len(_SQLITE)) == _SQLITE
-    refs = [ref for ref in module.find(path.parent) if Path(ref.path) == path] if several else []
+        head = stream.read(_HEAD)
+    if agent.id == "openhands" and output.is_output(head):
+        yield from _rows(output.read_row, open_rows(path, listed=True).rows, path, origin)
+        return
+    refs = list(_inside(agent, path)) if head.startswith(_SQLITE) else []
     if not refs:
         refs = [module.refer(path) or refer_to(path, agent=agent.id)]
+    if (whole := Path(refs[0].path)).resolve() != path.resolve():
+        yield origin.reject("part", detail=f"of the conversation that {whole.name} stands for")
+        return
     for number, ref in enumerate(sorted(refs, key=lambda ref: ref.inner), 1):
         try:
             yield _made(read_ref(ref), origin, number, remote=ref.remote)
         except (*BROKEN, UsageError) as error:
             yield origin.reject("unreadable", number, _said(error))
+
+
+def _inside(agent: Agent, path: Path) -> Iterator[SessionRef]:
+    """Yield the sessions of a database."""
+    if agent.id == "opencode":  # its own search knows a database by its name alone
+        for info in sessions_in(path):
+            if name := safe_id(info.id):
+                yield SessionRef(agent=agent.id, path=str(path), session_id=name, inner=name)
+        return
+    yield from (ref for ref in sessions_of(agent).find(path.parent) if Path(ref.path) == path)
 
 
 def _made(

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol, cast
 from passdown.data.records import Reject, Trajectory
 from passdown.data.sources.origin import Origin
 from passdown.errors import UsageError
+from passdown.model.pattern import lazy_pattern
 from passdown.trajectories.document import Row
 from passdown.trajectories.outline import Outline, outline
 
@@ -42,6 +43,14 @@ class Files(Protocol):
         """Yield the trajectories of a file, or a reject that says why there are none."""
 
 
+_SYNTHETIC = lazy_pattern(rb'\s*"[\w.-]{1,60}?__[\w.-]{1,60}?\.[0-9a-f]{8}\.')
+
+
+def _of_swe_smith(shape: Outline) -> bool:
+    """Say whether a row's instance is one of SWE-smith: a file's shape alone is no ground to state a licence."""
+    return shape.has("messages", "instance_id") and _SYNTHETIC.match(shape.keys["instance_id"]) is not None
+
+
 def _typed(head: bytes) -> bool:
     return b"```bash" in head and (b"THOUGHT" in head or b"<returncode>" in head)
 
@@ -55,12 +64,12 @@ SOURCES: tuple[Source, ...] = (
            lambda shape, _: shape.has("instance_id", "model_name", "target", "trajectory")),
     Source("swe_gym", "SWE-Gym/OpenHands-Sampled-Trajectories", "", "passdown.data.sources.openhands_rows",
            lambda shape, _: shape.has("instance_id", "run_id", "messages")),
-    Source("swe_smith", "SWE-bench/SWE-smith-trajectories", "MIT", "passdown.data.sources.swe_smith",
-           lambda shape, _: shape.has("messages", "instance_id")
-           and bool({"traj_id", "resolved", "patch"} & shape.keys.keys())),
     Source("klear_mini", "Kwai-Klear/SWE-smith-mini_swe_agent_plus-trajectories-66k", "MIT",
            "passdown.data.sources.klear_mini",
-           lambda shape, head: shape.keys.keys() == {"messages", "instance_id"} and _typed(head)),
+           lambda shape, head: _of_swe_smith(shape) and shape.keys.keys() == {"messages", "instance_id"}
+           and _typed(head)),
+    Source("swe_smith", "SWE-bench/SWE-smith-trajectories", "MIT", "passdown.data.sources.swe_smith",
+           lambda shape, _: _of_swe_smith(shape)),
     Source("r2e_gym", "R2E-Gym/R2EGym-SFT-Trajectories", "", "passdown.data.sources.r2e_gym",
            lambda shape, head: shape.has("messages") and "role" in shape.within("messages")
            and b"<github_issue>" in head and b"<function=" in head),
