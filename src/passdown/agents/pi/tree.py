@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from passdown.agents.pi.records import Header, header_of, parent_name
 from passdown.errors import PassdownError
-from passdown.io.jsonl import CHUNK, MAX_LINE, open_log, read_file_lines
+from passdown.io.jsonl import MAX_LINE, READ, open_log, read_file_lines
 from passdown.model.pattern import lazy_pattern
 
 _LINK = lazy_pattern(
@@ -53,23 +53,37 @@ def _slow_link(line: bytes) -> tuple[bytes, bytes | None] | None:
 def _links(path: Path, max_line: int) -> Iterator[tuple[bytes, bytes | None]]:
     """Yield the id and the parent's id of every entry, without cutting the file into lines first."""
     with open_log(path) as stream:
-        carry, skipping, link_at = b"", False, _LINK.match
-        while chunk := stream.read(CHUNK):
-            block = carry + chunk if carry else chunk
+        carry: list[bytes] = []
+        held, skipping, link_at = 0, False, _LINK.match
+        while chunk := stream.read(READ):
             start = 0
-            while (end := block.find(b"\n", start)) >= 0:
-                if skipping:
-                    skipping = False
-                elif match := link_at(block, start, end):
+            if carry or skipping:
+                start = chunk.find(b"\n") + 1
+                if not skipping:
+                    carry.append(chunk[:start] if start else chunk)
+                if not start:
+                    held += len(chunk)
+                    skipping = skipping or held > max_line
+                    carry = [] if skipping else carry
+                    continue
+                if carry and (link := _link(b"".join(carry))) is not None:
+                    yield link
+                carry, held, skipping = [], 0, False
+            while (end := chunk.find(b"\n", start)) >= 0:
+                if match := link_at(chunk, start, end):
                     yield match[1], match[2]
-                elif (link := _slow_link(block[start:end])) is not None:
+                elif (link := _slow_link(chunk[start:end])) is not None:
                     yield link
                 start = end + 1
-            carry = block[start:]
-            if skipping or len(carry) > max_line:
-                carry, skipping = b"", True
-        if carry and (match := _LINK.match(carry)):
+            if start < len(chunk):
+                carry, held = [chunk[start:]], len(chunk) - start
+        if carry and (match := _LINK.match(b"".join(carry))):
             yield match[1], match[2]
+
+
+def _link(line: bytes) -> tuple[bytes, bytes | None] | None:
+    match = _LINK.match(line)
+    return (match[1], match[2]) if match else _slow_link(line)
 
 
 def abandoned(path: Path, *, max_line: int = MAX_LINE) -> frozenset[int]:
