@@ -16,6 +16,8 @@ _PARTS = lazy_pattern(
     re.IGNORECASE,
 )
 _OPENING = lazy_pattern(r"(?:[#>+=|~:-]|\d{1,9}(?=[.)]))")
+_MAYBE = lazy_pattern(r"[*`\[\]|\\<&_~$]")
+"""What `_active` has to look at; no other character is."""
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 
@@ -71,10 +73,13 @@ def _plain(text: str, *, at_start: bool) -> str:
         marker = opening.group()
         out.append(f"{marker}\\{text[len(marker)]}" if marker[0].isdigit() else f"\\{marker}")
         text = text[len(marker) + marker[0].isdigit() :]
-    for at, character in enumerate(text):
-        before, after = text[at - 1 : at], text[at + 1 : at + 2]
-        out.append("\\" + character if _active(character, before, after) else character)
-    return "".join(out)
+    position = 0
+    for match in _MAYBE.finditer(text):
+        at = match.start()
+        if _active(text[at], text[at - 1 : at], text[at + 1 : at + 2]):
+            out += [text[position:at], "\\"]
+            position = at
+    return "".join([*out, text[position:]])
 
 
 def _active(character: str, before: str, after: str) -> bool:

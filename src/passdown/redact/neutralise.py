@@ -17,6 +17,7 @@ The rules, in order:
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from passdown.model.pattern import lazy_pattern
 
@@ -67,6 +68,7 @@ def _is_plain(text: str) -> bool:
     return bare.isprintable() and (bare.isascii() or not any(map(_draws_nothing, set(bare))))
 
 
+@lru_cache(maxsize=4096)
 def _draws_nothing(character: str) -> bool:
     return any(first <= character <= last for first, last in _PRINTABLE_BUT_UNSEEN)
 

@@ -46,10 +46,18 @@ class Redactor:
 
     The values of the variables in `environ` whose names announce a secret are known secrets, whatever their shape.
     `folders` maps absolute folders to their names in a packet (see `Folders`). Redacting twice changes nothing.
+    `many` is for a process that redacts many texts: the searches are made at once, and short texts cost less.
     """
 
-    def __init__(self, environ: Mapping[str, str] | None = None, folders: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        environ: Mapping[str, str] | None = None,
+        folders: Mapping[str, str] | None = None,
+        *,
+        many: bool = False,
+    ) -> None:
         self.counts: dict[str, int] = {}
+        self._short = 0 if many else _SHORT
         self._folders = Folders(folders or {})
         self._known = _known_values(environ or {})
         alternatives = "|".join(re.escape(value) for value in self._known)
@@ -120,7 +128,7 @@ class Redactor:
 
     def _line_secrets(self, text: str) -> str:
         for _ in range(_PASSES):
-            cleaned = self._replace(text, _line_spans(text))
+            cleaned = self._replace(text, _line_spans(text, self._short))
             if cleaned == text:
                 break
             text = cleaned
@@ -178,10 +186,10 @@ def _pieces(text: str) -> Iterator[str]:
         position = end
 
 
-def _line_spans(text: str) -> Iterator[Span]:
+def _line_spans(text: str, short: int) -> Iterator[Span]:
     searches, rules, words = _tables()
     for anchors, search in searches:
-        if len(text) < _SHORT and not any(anchor in text for anchor in anchors):
+        if len(text) < short and not any(anchor in text for anchor in anchors):
             continue
         position, patience = 0, Patience(text)
         while found := search.search(text, position):
@@ -196,7 +204,7 @@ def _line_spans(text: str) -> Iterator[Span]:
                     break
                 position = max(position, patience.spent(found.start()))
     lowered = _lowered(text)
-    if len(text) >= _SHORT or any(word in lowered for word in CONTEXT_WORDS):
+    if len(text) >= short or any(word in lowered for word in CONTEXT_WORDS):
         yield from spans_by_context(text, lowered, words)
 
 
