@@ -9,18 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from passdown.data.filters.result import Filtered, dropped, key_of, rank_of
-from passdown.data.filters.shingles import mixed, numpy, shingles
+from passdown.data.filters.shingles import mixed, np, npt, shingles
 from passdown.data.filters.split import group_of
 from passdown.data.records import Trajectory
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 STAGE = "minhash"
 PERMUTATIONS = 128
@@ -42,14 +37,12 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=1)
 def _seeds() -> npt.NDArray[np.uint64]:
-    np = numpy()
     start = np.arange(1, PERMUTATIONS + 1, dtype=np.uint64) * np.uint64(_SEED | 1)
     return mixed(start)[:, None]
 
 
 def signature(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
     """Return the 128 smallest hashes of a set, one of each permutation; of the empty set, the largest number."""
-    np = numpy()
     smallest: npt.NDArray[np.uint32] = np.full(PERMUTATIONS, np.iinfo(np.uint32).max, np.uint32)
     for begin in range(0, len(values), _AT_ONCE):
         part = (values[None, begin : begin + _AT_ONCE] ^ _seeds()) * np.uint64(0x9FB21C651E98DF25)
@@ -101,7 +94,6 @@ def near_duplicates(entries: Iterable[Entry], least: float = SIMILAR) -> dict[st
 
 def _joined(members: list[Entry], least: float) -> Iterator[tuple[int, int]]:
     """Yield every member that is in a set with an earlier one, and the first of that set."""
-    np = numpy()
     if len(members) < 2:
         return
     table = np.frombuffer(b"".join(found.signature for found in members), np.uint32).reshape(-1, PERMUTATIONS)

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from passdown.data.actions.keys import key
 from passdown.data.records import Trajectory
 from passdown.errors import UsageError
 from passdown.model.pattern import lazy_pattern
 
-if TYPE_CHECKING:
+try:
     import numpy as np
     import numpy.typing as npt
+except ModuleNotFoundError as missing:
+    raise UsageError(
+        "comparing trajectories needs the extra `data` (pyarrow, numpy)",
+        next_step='Run `pip install "passdown[data]"`.',
+    ) from missing
+
+__all__ = ["GRAM", "grams", "mixed", "np", "npt", "shingles", "words_of"]
 
 GRAM = 5
 _WORD = lazy_pattern(r"\w+")
@@ -21,21 +27,8 @@ _TASK = 20_000
 _BASE = 0x9E3779B97F4A7C15
 
 
-def numpy() -> Any:
-    """Import numpy. Raises `UsageError` that names the extra when it is not installed."""
-    try:
-        import numpy as found
-    except ModuleNotFoundError as missing:
-        raise UsageError(
-            "finding near-duplicates needs the extra `data` (pyarrow, numpy)",
-            next_step='Run `pip install "passdown[data]"`.',
-        ) from missing
-    return found
-
-
 def shingles(trajectory: Trajectory) -> npt.NDArray[np.uint64]:
     """Return the hashes of a trajectory's 5-grams, sorted and each once."""
-    np = numpy()
     keys = [key(action) for step in trajectory.steps for action in step.actions]
     words = words_of(trajectory.task_text)
     found: npt.NDArray[np.uint64] = np.unique(np.concatenate([grams(keys, GRAM, "a"), grams(words, GRAM, "w")]))
@@ -49,7 +42,6 @@ def words_of(text: str) -> list[str]:
 
 def grams(tokens: list[str], size: int, salt: str = "") -> npt.NDArray[np.uint64]:
     """Return the hash of every run of `size` tokens; of fewer tokens, that of them all."""
-    np = numpy()
     hashes = np.fromiter((_hash(salt, token) for token in tokens), np.uint64, len(tokens))
     width = min(size, len(tokens))
     found: npt.NDArray[np.uint64] = np.zeros(len(tokens) - width + 1 if tokens else 0, np.uint64)
@@ -66,7 +58,6 @@ def _hash(salt: str, token: str) -> int:
 
 def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Return values with every bit spread over the whole word (the end of splitmix64)."""
-    np = numpy()
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
