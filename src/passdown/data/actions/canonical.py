@@ -134,14 +134,17 @@ def _shell_of(text: str, powershell: bool, cwd: str, places: Places) -> _Resolve
     good, bad = _ends(line, "pipefail" in text)
     found: list[_Known] = []
     stack: list[str] = []
+    previous = cwd
     for at, doing in enumerate(line.doings):
         if doing.scope > 0:
             stack.append(cwd)
         elif doing.scope < 0:
             cwd = stack.pop() if stack else cwd
         found += [_known(draft, cwd, places, at in good, at == bad) for draft in doing.drafts]
-        if doing.move is not None and doing.move[:1] not in ("$", "-", "~", "`"):
-            cwd = places.absolute(doing.move, cwd)
+        if doing.move == "-":
+            cwd, previous = previous, cwd
+        elif doing.move is not None and doing.move[:1] not in ("$", "-", "~", "`"):
+            cwd, previous = places.absolute(doing.move, cwd), cwd
     return _Resolved(tuple(found), cwd)
 
 

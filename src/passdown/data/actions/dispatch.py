@@ -77,10 +77,11 @@ def drafts_of_simple(simple: Simple, part: int, piped: bool) -> tuple[Draft, ...
     written = destination(simple)
     words = simple.words
     raw = running.program_name(words[0]) if words else ""
+    raw = words[0] if raw in SILENT and "/" in words[0] else raw
     name = ALIASES.get(raw, raw)
     if written is not None and (name in SAYS or name in ("", "cat", "tee", ":") or (name in SHOWS and not piped)):
         drafts = _written(name, simple, written)
-    elif not words or (piped and name == "cat" and len(words) == 1):
+    elif not words or (name == "cat" and len(words) == 1 and (piped or simple.stdin is not None)):
         return ()
     else:
         drafts = _of_program(name if raw in _KNOWN else words[0], words[1:], simple)
@@ -182,12 +183,15 @@ def _running(name: str, words: tuple[str, ...], simple: Simple) -> tuple[Draft, 
     if name in INSTALLERS and (installed := running.install(name, words)) is not None:
         return installed
     if name == "pip" and words[:1] in (("list",), ("show",), ("freeze",), ("check",), ("--version",), ("index",)):
-        return (Draft("READ", f"env:pip {words[1] if len(words) > 1 else ''}".rstrip(), " ".join(("pip", *words))),)
+        return (Draft("READ", " ".join(("env:pip", *words[:2])), " ".join(("pip", *words))),)
     if name == "pytest":
         return running.tests(name, words)
+    if name in ("curl", "wget") and (fetched := running.fetch(name, words)):
+        return fetched
+    if name == "docker":
+        return running.docker(words)
     if name in SHELLS:
         return running.script(name, words, simple.stdin)
     if name in INTERPRETERS and not (name in ("deno", "bun") and words[:1] in (("test",), ("run",), ("build",))):
-        test = running.other(name, words)
-        return test if test and test[0].kind == "TEST" else running.script(name, words, simple.stdin)
+        return running.test_script(name, words) or running.script(name, words, simple.stdin)
     return running.other(name, words)

@@ -56,7 +56,8 @@ def file_operations(call: ToolCall, action: Action) -> tuple[Operation, ...]:
 
 
 def _opaque(action: Action, reason: str) -> tuple[AnyOperation, ...]:
-    return tuple(Opaque(path=path, reason=reason) for path in action.writes or (".",))
+    elsewhere = (action.target,) if action.target[:1] in tuple("/~$") else (".",)
+    return tuple(Opaque(path=path, reason=reason) for path in action.writes or elsewhere)
 
 
 def _fed(found: tuple[Simple, ...], part: int) -> Simple:
@@ -86,7 +87,7 @@ def _by_command(simple: Simple, action: Action) -> tuple[AnyOperation, ...]:
         expressions, _, flags = changing.sed_parts(rest)
         known = "f" not in flags and "z" not in flags and "s" not in flags
         sed = Sed(path=action.target, expressions=expressions, extended=bool(flags & {"E", "r"}), quiet="n" in flags)
-        return (sed,) if known and action.writes else _opaque(action, "sed")
+        return (sed,) if known and action.target != "." else _opaque(action, "sed")
     if name == "edit" and (lines := swe_agent.lines_of_edit(words)) is not None:
         return (ReplaceLines(path=action.target, first=lines[0], last=lines[1], text=_ended(simple.stdin or "")),)
     if name == "create" and len(words) == 2:
@@ -100,11 +101,8 @@ def _of_file_program(name: str, rest: tuple[str, ...], simple: Simple, action: A
     if action.kind == "DELETE":
         moved = name in ("mv", "git") and "mv" in (name, *rest[:3])
         return () if moved else (Delete(path=action.target),)
-    if name in ("cp", "mv", "git") and action.kind == "CREATE" and action.reads:
-        moves = name == "mv" or (name == "git" and "mv" in rest[:3])
-        if any(mark in action.reads[0] + action.target for mark in "*?["):
-            return _opaque(action, name)
-        return (Copy(path=action.target, source=action.reads[0], move=moves),)
+    if name in ("cp", "mv") or (name == "git" and "mv" in rest[:3]):
+        return _copied(name, rest, action)
     if name == "touch" and action.kind in ("CREATE", "EDIT"):
         return (Write(path=action.target, content="", append=True),)
     if name == "mkdir":
@@ -119,6 +117,16 @@ def _of_file_program(name: str, rest: tuple[str, ...], simple: Simple, action: A
     if code is not None and action.kind in ("EDIT", "CREATE") and not simple.expands:
         return scripts.operations(code, action.target) or _opaque(action, name)
     return _opaque(action, name or "shell")
+
+
+def _copied(name: str, rest: tuple[str, ...], action: Action) -> tuple[AnyOperation, ...]:
+    outside = [word for word in rest if word[:1] == "/"]
+    source = (
+        action.reads[0] if action.reads else outside[0] if len(outside) == 1 and outside[0] != action.target else ""
+    )
+    if not source or any(mark in source + action.target for mark in "*?[$"):
+        return _opaque(action, name)
+    return (Copy(path=action.target, source=source, move=name != "cp"),)
 
 
 def _patch_text(rest: tuple[str, ...], simple: Simple) -> str:
@@ -198,7 +206,7 @@ def _same(written: str, target: str) -> bool:
 
 
 def _by_tool(call: ToolCall, action: Action) -> tuple[Operation, ...]:
-    arguments = call.arguments
+    arguments = scripts.editor_arguments(call.arguments)
     if action.kind == "DELETE" and call.action == "delete":
         return (Delete(path=action.target),)
     if (patch := _text(arguments, "input", "patchText", "patch", "diff")) and (
@@ -209,15 +217,15 @@ def _by_tool(call: ToolCall, action: Action) -> tuple[Operation, ...]:
         found = scripts.operations(call.command, action.target)
         return found or _opaque(action, call.tool)
     content = _text(arguments, "file_text", "content", "contents", "file_content", "new_content", "text_content")
-    if call.action == "write" and content is not None:
+    if (call.action == "write" or arguments.get("command") == "create") and content is not None:
         return (Write(path=action.target, content=content, append=arguments.get("append") is True),)
     if call.tool == "create":
         return (Write(path=action.target, content="\n"),)
-    return _edited(call, action) or _opaque(action, call.tool)
+    return _edited(call, arguments, action) or _opaque(action, call.tool)
 
 
-def _edited(call: ToolCall, action: Action) -> tuple[AnyOperation, ...]:
-    arguments, path = call.arguments, action.target
+def _edited(call: ToolCall, arguments: dict[str, Any], action: Action) -> tuple[AnyOperation, ...]:
+    path = action.target
     command = arguments.get("command")
     if command == "undo_edit" or call.tool == "undo_edit":
         return (Undo(path=path),)

@@ -115,6 +115,52 @@ def program_name(word: str) -> str:
     return "python" if _PYTHON.fullmatch(name) else name
 
 
+def test_script(program: str, words: tuple[str, ...]) -> tuple[Draft, ...]:
+    """Return the run of tests that a script file is, as if it had been called by itself; empty when it is none."""
+    if kind_of((program, *words)) != "test":
+        return ()
+    at = next((at for at, word in enumerate(words) if word[:1] != "-"), None)
+    return tests(program, words) if at is None else tests(words[at].removeprefix("./"), words[at + 1 :])
+
+
+_SENDS = table("-X -d -F -T -o -O --request --data --data-raw --data-binary --form --upload-file --output --json")
+_CURL_VALUED = _SENDS - {"-O"} | table(
+    "-H -A -b -c -e -m -u -w --header --user --max-time --retry --connect-timeout -P"
+)
+
+
+def fetch(program: str, words: tuple[str, ...]) -> tuple[Draft, ...]:
+    """Return the reading of a page; empty when the call sends or stores something."""
+    arguments = sort_words(words, _CURL_VALUED)
+    stores = program == "wget" and not any(value.startswith("-") for flag, value in arguments.flags if flag == "-qO")
+    method = arguments.value("-X", "--request")
+    if not arguments.rest or (method or "GET") != "GET" or (stores and not arguments.has("--spider")):
+        return ()
+    if any(flag in _SENDS - {"-X", "--request"} and value != "/dev/null" for flag, value in arguments.flags):
+        return ()
+    return (Draft("READ", f"url:{arguments.rest[0][:300]}", text_of(program, arguments)),)
+
+
+_DOCKER_VALUED = table("-f -t -v -p -e -w -u --name --network --file --format")
+_DOCKER_SHOWS = table("ps images logs inspect info version stats top port history search ls")
+
+
+def docker(words: tuple[str, ...]) -> tuple[Draft, ...]:
+    """Return what a container program does: it builds, shows, or runs."""
+    arguments = sort_words(
+        words, ("-f", "-t", "-v", "-p", "-e", "-w", "--name", "--network", "-u", "--file", "--format")
+    )
+    named = arguments.rest
+    detail = text_of("docker", arguments)
+    sub = " ".join(named[:2] if named[:1] in (("compose",), ("container",), ("image",), ("volume",)) else named[:1])
+    last = sub.rpartition(" ")[2]
+    if last == "build":
+        return (Draft("BUILD", f"docker {sub}", detail),)
+    if last in _DOCKER_SHOWS:
+        return (Draft("READ", f"env:docker {sub}", detail),)
+    return (Draft("RUN", f"docker {' '.join(named[:2])}".rstrip(), detail),)
+
+
 def module(words: tuple[str, ...]) -> tuple[str, ...] | None:
     """Return the command that `python -m X …` stands for, None for any other use of python."""
     at = next((at for at, word in enumerate(words[:6]) if word == "-m"), None)
@@ -138,7 +184,9 @@ def tests(program: str, words: tuple[str, ...]) -> tuple[Draft, ...]:
     arguments = sort_words(words, ("-run", "-k", "-s", "-p", "-t", "--filter", "-c", "-C", "--grep", "-g", "--timeout",
                                    "-count", "-timeout", "--settings", "-n", "-m", "--project", "-w",
                                    "--workspace", "--testNamePattern", "--reporter", "--package"))  # fmt: skip
-    rest = arguments.rest
+    rest = (
+        arguments.rest[1:] if program == "vitest" and arguments.rest[:1] in (("run",), ("watch",)) else arguments.rest
+    )
     chosen = " ".join(_selector(word) for word in rest[:MAX_FILES])
     for flag in ("-run", "-k", "-t", "--filter", "--grep", "-g", "-p", "--testNamePattern", "-w", "--workspace"):
         if value := arguments.value(flag):
@@ -279,9 +327,12 @@ def check(program: str, words: tuple[str, ...]) -> tuple[Draft, ...]:
 def other(program: str, words: tuple[str, ...]) -> tuple[Draft, ...]:
     """Return the run of a program that no table knows: what it is for is told by evidence, else it just runs."""
     kind = kind_of((program, *words))
+    name = program.rpartition("/")[2]
+    if "/" in program and name in ("test", "tests", "runtests", "run_tests", "run-tests"):
+        kind = "test"
     if kind == "test" and not version((program, *words)):
         return tests(program, words)
-    if kind in ("build", "lint"):
+    if kind in ("build", "lint") or program in ("compileall", "py_compile", "build"):
         return check(program, words)
     arguments = sort_words(words)
     rest = arguments.rest

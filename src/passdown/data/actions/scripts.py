@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
+from typing import Any
 
 from passdown.data.actions.operations import AnyOperation, Replace, Write
+from passdown.model.pattern import lazy_pattern
 
+_EDITOR = lazy_pattern(r"file_editor\(\*\*(\{.*\})\)", re.DOTALL)
 MAX_CODE = 60_000
 
 
@@ -158,3 +162,16 @@ def _last_name(function: ast.expr) -> str:
     return (
         function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
     )
+
+
+def editor_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of an editor call, which some runs of OpenHands keep as a line of Python."""
+    code = arguments.get("translated_ipython_code")
+    found = _EDITOR.search(code) if isinstance(code, str) and len(code) <= MAX_CODE else None
+    if found is None:
+        return arguments
+    try:
+        said = ast.literal_eval(found[1])
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return arguments
+    return said if isinstance(said, dict) else arguments

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from passdown.data.actions import looking, running, swe_agent
 from passdown.data.actions.dispatch import destination, drafts_of_simple, said
-from passdown.data.actions.draft import Draft
+from passdown.data.actions.draft import MARK, Draft
 from passdown.data.actions.lexer import CLOSE, OPEN, Simple, lex
 from passdown.data.actions.powershell import lex_powershell
 from passdown.data.actions.programs import ALIASES, FEEDS
@@ -115,7 +115,7 @@ def _pipeline(found: tuple[Simple, ...], begin: int, end: int) -> list[Doing]:
     if first.scope:
         return [Doing(scope=1 if first.words == ("(",) else -1)]
     doings: list[Doing] = []
-    stdin, expands = None, False
+    stdin, expands, whole = None, False, True
     for at in range(begin, end):
         simple = found[at]
         if simple.stdin is None and stdin is not None:
@@ -125,7 +125,10 @@ def _pipeline(found: tuple[Simple, ...], begin: int, end: int) -> list[Doing]:
         if stdin is not None and destination(simple) is None:
             continue
         if at > begin and doings and _filters(name, simple):
-            doings[-1] = _narrowed(doings[-1], name, simple)
+            part = looking.range_of(ALIASES.get(name, name), simple.words[1:])
+            if part and whole:
+                doings[-1] = _narrowed(doings[-1], part)
+            whole = whole and (bool(part) or name in ("cat", "nl", "tee"))
             continue
         drafts = drafts_of_simple(simple, at, at > begin)
         move = _move(name, simple)
@@ -155,13 +158,12 @@ def _filters(name: str, simple: Simple) -> bool:
     return (known or name == "json.tool") and destination(simple) is None
 
 
-def _narrowed(doing: Doing, name: str, simple: Simple) -> Doing:
+def _narrowed(doing: Doing, part: str) -> Doing:
     """Put the range of lines that a filter lets through into the reading of one whole file."""
-    if len(doing.drafts) != 1 or doing.drafts[0].kind != "READ" or not doing.drafts[0].target.endswith("\x00"):
+    draft = doing.drafts[0] if len(doing.drafts) == 1 else None
+    if draft is None or draft.kind != "READ" or not draft.target.endswith(MARK):
         return doing
-    part = looking.range_of(ALIASES.get(name, name), simple.words[1:])
-    draft = doing.drafts[0]
-    return doing._replace(drafts=(draft._replace(target=draft.target + part),)) if part else doing
+    return doing._replace(drafts=(draft._replace(target=draft.target + part),))
 
 
 def _move(name: str, simple: Simple) -> str | None:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from passdown.data.actions import running
-from passdown.data.actions.programs import PREFIXES, RUN_FIRST, RUNS, SHELLS, SKIPS_ONE
+from passdown.data.actions.programs import PREFIXES, RUN_FIRST, RUNS, SHELLS, SKIPS_ONE, table
 from passdown.model.pattern import lazy_pattern
 
+_PACKAGERS = table("npm pnpm yarn bun")
+_TOOLS = table(
+    "vitest jest mocha playwright cypress ava tap tsc eslint prettier biome oxlint tsx ts-node webpack vite rollup"
+)
+"""Tools of a project that a package manager runs by their names alone."""
 _ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*=")
 
 
@@ -27,6 +32,8 @@ def unwrapped(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the command behind `sudo`, `timeout 60`, `uv run`, `python -m` and the like."""
     for _ in range(6):
         name = words[0].rpartition("/")[2] if words else ""
+        if name in _PACKAGERS and words[1:2] and words[1] in _TOOLS:
+            return words[1:]
         rest = _behind(name, words) if name in PREFIXES or name in RUN_FIRST else None
         if rest is None and (running.program_name(name) == "python" or name == "-m"):
             rest = running.module(words if name == "-m" else words[1:])
