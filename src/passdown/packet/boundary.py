@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
+import msgspec
 from msgspec import Struct, structs
 
 from passdown.model.pattern import lazy_pattern
@@ -29,8 +30,10 @@ def clean_packet(packet: Any, redactor: Redactor) -> Any:
 
 
 def count_redactions(packet: Struct) -> dict[str, int]:
-    """Count the secrets that are masked in a record, by kind."""
+    """Count the secrets that are masked in a cleaned record, by kind."""
     counts: dict[str, int] = {}
+    if b"[redacted:" not in msgspec.json.encode(packet):
+        return counts
     for text in strings_of(structs.asdict(packet)):
         for kind in _MARKER.findall(text):
             counts[kind] = counts.get(kind, 0) + 1
