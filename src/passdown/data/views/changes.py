@@ -26,6 +26,8 @@ _SCRATCH = lazy_pattern(r"(?i)(?:.*/)?(?:repro|reproduc\w*|scratch|tmp|temp|debu
 _SCRIPT = lazy_pattern(
     r"(?i)[^/]+\.(?:py|sh|js|mjs|cjs|ts|rb|pl|go|txt|log|out|diff|patch|bak|backup|orig|json|xml|html)"
 )
+_CHECKING = lazy_pattern(r"(?i)(?:^|[/_.-])(?:repro\w*|check\w*|verify\w*|tests?|debug\w*|demo\w*)(?=[/_.-])")
+_COPIES = (".bak", ".backup", ".orig", ".rej", ".old", "~", ".swp", ".pyc", ".log")
 _TEST = lazy_pattern(
     r"(?i)(?:.*/)?(?:tests?|testing|__tests__|specs?|e2e)/.*|(?:.*/)?(?:test_[^/]*|[^/]*[_.-](?:test|tests|spec)\.\w+|conftest\.py)"
 )
@@ -46,7 +48,7 @@ class FileChange(Struct, frozen=True, kw_only=True):
     @property
     def scratch(self) -> bool:
         """Whether it is a by-product: named like one, or a script that was put at the top of the tree."""
-        if _SCRATCH.fullmatch(self.path):
+        if _SCRATCH.fullmatch(self.path) or self.path.lower().endswith(_COPIES):
             return True
         return self.new and "/" not in self.path and _SCRIPT.fullmatch(self.path) is not None
 
@@ -70,6 +72,7 @@ class Ledger:
         self.files: dict[str, FileChange] = {}
         self.omitted = 0
         self.edited: Moment | None = None
+        self.ran: dict[str, Moment] = {}
         self.commits: list[Commit] = []
         self.committed_at: dict[str, int] = {}
         self.branch = ""
@@ -82,6 +85,7 @@ class Ledger:
         kept = Ledger()
         kept.__dict__.update(self.__dict__)
         kept.files, kept.commits = dict(self.files), list(self.commits)
+        kept.ran = dict(self.ran)
         kept.committed_at, kept._before = dict(self.committed_at), set(self._before)
         kept._stashed = dict(self._stashed)
         return kept
@@ -94,6 +98,8 @@ class Ledger:
                 self.head = event.commit or self.head
         results = {event.call_id: event for event in step.events if isinstance(event, ToolResult)}
         for number, action in enumerate(step.actions):
+            if action.kind == "RUN":
+                self._run(action, Moment(step.idx, number))
             if action.ok is not False:
                 self._act(action, Moment(step.idx, number))
                 if action.kind == "VCS" and action.target == "commit":
@@ -112,6 +118,13 @@ class Ledger:
                 self._delete(path, moment)
             elif action.kind in _WRITES or action.kind not in ("READ", "SEARCH"):
                 self._write(path, moment, new=action.kind == "CREATE")
+
+    def _run(self, action: Action, moment: Moment) -> None:
+        """A script of its own that was run may have changed any file: nothing says which."""
+        words = {word.removeprefix("./") for word in f"{action.target} {action.detail}".split()}
+        for path in sorted(words.intersection(self.files)):
+            if self.files[path].new and not _CHECKING.search(path):
+                self.ran[path] = moment
 
     def _write(self, path: str, moment: Moment, *, new: bool) -> None:
         known = self.files.get(path)

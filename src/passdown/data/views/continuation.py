@@ -9,8 +9,10 @@ from msgspec import Struct, structs
 
 from passdown.data.records import Action, Prefix
 from passdown.data.views.changes import Ledger, Moment
+from passdown.evidence.output import bare_output
 from passdown.model.evidence import CommandRun, Evidence
 from passdown.model.pattern import lazy_pattern
+from passdown.model.session import ToolResult
 from passdown.packet.escape import code, inline
 
 Validation = Literal["none", "passed", "failed", "unknown"]
@@ -31,7 +33,9 @@ _STATES: dict[tuple[bool, Validation], str] = {
 
 
 class Continuation(Struct, frozen=True, kw_only=True):
-    """What a successor needs first. `validation` is about runs after the latest edit, `command` the last one of all.
+    """What a successor needs first. `scripts` are ones it wrote and ran, which may have changed more than was seen.
+
+    `validation` is about runs after the latest edit, `command` the last one of all.
 
     `step` is that of the last validation, None where there was none.
     """
@@ -39,6 +43,7 @@ class Continuation(Struct, frozen=True, kw_only=True):
     sources: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     scratch: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
     validation: Validation = "none"
     command: str = ""
     ended: Validation = "none"
@@ -48,6 +53,8 @@ class Continuation(Struct, frozen=True, kw_only=True):
     @property
     def state(self) -> str:
         """The state in a few words."""
+        if not self.sources and not self.tests and self.scripts:
+            return "scripts of its own were run; what they changed was not seen"
         if not self.sources and not self.tests:
             return "only by-products so far, no source changed" if self.scratch else "nothing changed yet"
         return _STATES[True, self.validation]
@@ -60,16 +67,19 @@ def continuation_of(prefix: Prefix, ledger: Ledger, evidence: Evidence, clean: C
         sources=tuple(known.path for known in ledger.sources()),
         tests=tuple(known.path for known in ledger.tests()),
         scratch=tuple(known.path for known in ledger.scratch()),
+        scripts=tuple(sorted(ledger.ran)),
     )
     if last is None:
         return state
     moment, action = last
     run = _run_at(evidence, moment.step, action)
     ended = _ended(evidence, run, action)
-    after = ledger.edited is None or moment > ledger.edited
+    edits = [*([ledger.edited] if ledger.edited else []), *ledger.ran.values()]
+    after = all(moment > edit for edit in edits)
+    said = clean(_line(evidence, run, ended) or _last_line(prefix, moment, action))
     return structs.replace(
-        state, validation=ended if after else "none", ended=ended, step=moment.step,
-        command=clean(run.command if run else action.detail or action.target), line=clean(_line(evidence, run, ended)),
+        state, validation=ended if after else "none", ended=ended, step=moment.step, line=said,
+        command=clean(run.command if run else action.detail or action.target),
     )  # fmt: skip
 
 
@@ -130,6 +140,15 @@ def _line(evidence: Evidence, run: CommandRun | None, ended: Validation) -> str:
     return tail[-1] if tail else ""
 
 
+def _last_line(prefix: Prefix, moment: Moment, action: Action) -> str:
+    """Return the last line that the run printed."""
+    for event in prefix.steps[moment.step].events:
+        if isinstance(event, ToolResult) and event.call_id == action.call_id:
+            lines = [line.strip() for line in bare_output(event.text).splitlines() if line.strip()]
+            return next((line for line in reversed(lines) if any(map(str.isalnum, line)) and line[0] != "<"), "")
+    return ""
+
+
 def block(state: Continuation) -> str:
     """Return the block as Markdown: the same lines in the same order, whatever is known."""
     changed = bool(state.sources)
@@ -138,10 +157,11 @@ def block(state: Continuation) -> str:
         last += f" — {state.ended} (step {state.step})"
     return "\n".join([
         "## Continuation state",
-        f"- Source changes present: {'yes' if changed else 'no'}",
+        f"- Source changes present: {'yes' if changed else 'unknown' if state.scripts else 'no'}",
         f"- Changed source files: {_paths(state.sources)}",
         f"- Changed tests: {_paths(state.tests)}",
         f"- By-products: {_paths(state.scratch)}",
+        f"- Scripts of its own that were run, whatever they changed: {_paths(state.scripts)}",
         f"- Validation after the latest edit: {state.validation}",
         f"- Last validation: {last}",
         f"- What it said: {inline(state.line, 200) if state.line else NONE}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from passdown.data.records import Fact, FactStatus, FactType, Step
 from passdown.data.views.continuation import step_of
@@ -23,10 +23,12 @@ MOST = 24
 
 _SENTENCE = lazy_pattern(r"(?<=[.!?])\s+|\n+")
 _CHOICE = lazy_pattern(
-    r"(?i)\b(?:instead of|rather than|decided (?:to|that|on)|i(?:'|’)?ll go with|going with"
-    r"|(?:the )?(?:best|right|simplest|cleanest|safest) (?:approach|fix|solution|way|option) (?:is|would be)"
-    r"|chose to|opted? (?:for|to)|we should not\b|without changing)\b"
+    r"(?i)\b(?:(?:i|we)(?:(?:'|’)(?:ll|m|re|ve|d))?|let(?:'|’)?s|let me|should|must|better to|safer to|prefer to)\b"
+    r"[^\n]{0,160}?\b(?:instead of|rather than|without changing|go(?:ing)? with|decided? (?:to|that|on|against)"
+    r"|chose to|opt(?:ed)? (?:for|to))\b"
+    r"|\b(?:the )?(?:best|right|simplest|cleanest|safest) (?:approach|fix|solution|way|option) (?:is|would be)\b"
 )
+"""How an agent says what it means to do, and not something else. What only describes a fault has no `I` in it."""
 _VERSION = lazy_pattern(
     r"(?m)^(?P<name>Python|node|go|ruby|rustc|cargo|gcc|java|npm|pip|pytest)"
     r"[ =:]+(?:version )?v?(?P<version>\d+(?:\.\d+){1,3}\S{0,12})"
@@ -37,7 +39,7 @@ class _Facts:
     """Facts as they are found: bounded by type, cleaned, each key of a type once (the last word stands)."""
 
     def __init__(self, material: Material) -> None:
-        self._clean = material.scrubbers.notes.clean
+        self._clean = material.shared.notes.clean
         self._last = max(0, material.prefix.k - 1)
         self._found: dict[tuple[FactType, str], Fact] = {}
 
@@ -127,7 +129,7 @@ def _ended(chain: CommandChain, run: CommandRun) -> str:
 def _words(material: Material, facts: _Facts) -> None:
     evidence = material.evidence
     for step in material.prefix.steps:
-        for sentence in _choices(step):
+        for sentence in material.shared.of_step("choices", step, _choices):
             facts.add("decision", sentence, "the agent's own words", step.idx, "stated")
     for answer in evidence.answers:
         facts.add("decision", answer.answer, f"asked: {answer.question}", _step(answer.source), "stated")
@@ -139,14 +141,16 @@ def _words(material: Material, facts: _Facts) -> None:
             facts.add("todo", item.text, item.status, _step(evidence.plan.source), "stated")
 
 
-def _choices(step: Step) -> Iterator[str]:
-    """Yield the sentences in which the agent says what it chose over something else."""
+def _choices(step: Step) -> list[str]:
+    """Return the sentences in which the agent says what it chose over something else."""
+    found: list[str] = []
     for event in step.events:
         if isinstance(event, AssistantMessage) and not event.reasoning and _CHOICE.search(event.text):
             for piece in _SENTENCE.split(event.text[:20_000]):
                 sentence = piece.strip().lstrip("-*# ").strip()
                 if len(sentence) <= 300 and _CHOICE.search(sentence) and says_something(sentence, 6):
-                    yield sentence
+                    found.append(sentence)
+    return found
 
 
 def _environment(material: Material, facts: _Facts) -> None:
@@ -155,10 +159,14 @@ def _environment(material: Material, facts: _Facts) -> None:
             if action.kind == "INSTALL" and action.ok is not False and action.target:
                 status: FactStatus = "observed" if action.ok else "inferred"
                 facts.add("env", action.target, "installed" if action.ok else "install was tried", step.idx, status)
-        for event in step.events:
-            if isinstance(event, ToolResult) and len(event.text) < 4000:
-                for found in _VERSION.finditer(event.text):
-                    facts.add("env", f"{found['name']} {found['version']}", "version", step.idx)
+        for version in material.shared.of_step("versions", step, _versions):
+            facts.add("env", version, "version", step.idx)
+
+
+def _versions(step: Step) -> list[str]:
+    """Return the versions of programs that observations show."""
+    texts = [event.text for event in step.events if isinstance(event, ToolResult) and len(event.text) < 4000]
+    return [f"{found['name']} {found['version']}" for text in texts for found in _VERSION.finditer(text)]
 
 
 def _packet(material: Material, facts: _Facts) -> None:
@@ -174,9 +182,9 @@ def _packet(material: Material, facts: _Facts) -> None:
             facts.add("risk", failed.what, f"tried, failed: {failed.why}", step_of(failed.line), "observed")
     action = packet.next_action
     said = evidence.last_step if action.source == "derived:last_step" else None
+    step = _step(said.source) if said else tests if action.source.startswith("derived:failing") else None
     facts.add(
-        "next_action", action.text, action.source, _step(said.source) if said else None,
-        "stated" if action.basis == "declared" else "inferred",
+        "next_action", action.text, action.source, step, "stated" if action.basis == "declared" else "inferred"
     )  # fmt: skip
 
 

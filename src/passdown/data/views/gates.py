@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 from passdown.data.records import Outcome, Prefix, Snapshot, Trajectory, View
 from passdown.data.views.changes import Ledger, ledger_of
 from passdown.data.views.leaks import added_lines, grams, said_in, tokens_of
-from passdown.data.views.scrub import Scrubbers
+from passdown.data.views.shared import Shared
 from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AssistantMessage, ToolCall, ToolResult
@@ -200,7 +200,7 @@ def _steps(view: View) -> Iterator[Finding]:
 
 def _secrets(view: View, prefix: Prefix) -> Iterator[Finding]:
     """Gate 4: redacting once more finds nothing."""
-    scrubber = Scrubbers(prefix.root).trace
+    scrubber = Shared(prefix.root).trace
     for text in _texts(view):
         scrubber.text(text)
     if scrubber.counts:

@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 from passdown.data.records import Fact, Prefix, Step
 from passdown.data.views.changes import Ledger, ledger_of
 from passdown.data.views.continuation import Continuation, continuation_of
-from passdown.data.views.scrub import Scrubbers
+from passdown.data.views.shared import Shared
 from passdown.evidence.collect import collect_evidence
 from passdown.model.evidence import Evidence
 from passdown.model.packet import Packet
@@ -22,7 +22,7 @@ class Material(Struct, frozen=True, kw_only=True, dict=True):
 
     prefix: Prefix
     events: tuple[AnyEvent, ...]
-    scrubbers: Scrubbers
+    shared: Shared
     ledger: Ledger
 
     @cached_property
@@ -38,14 +38,14 @@ class Material(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def packet(self) -> Packet:
         """The packet that `wrap` would have written here, without the state of any machine."""
-        notes = self.scrubbers.notes
+        notes = self.shared.notes
         name = self.prefix.repo or self.prefix.root.rstrip("/").rpartition("/")[2] or "work"
         return build_packet(self.evidence, topic=topic_slug(name, notes.text), redactor=notes)
 
     @cached_property
     def continuation(self) -> Continuation:
         """The state in which the work was left, by rule."""
-        return continuation_of(self.prefix, self.ledger, self.evidence, self.scrubbers.notes.clean)
+        return continuation_of(self.prefix, self.ledger, self.evidence, self.shared.notes.clean)
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
@@ -57,15 +57,15 @@ class Material(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def task(self) -> str:
         """The task as it was given, without secrets."""
-        return self.scrubbers.trace.clean(self.prefix.task_text)
+        return self.shared.trace.clean(self.prefix.task_text)
 
 
-def material_of(prefix: Prefix, scrubbers: Scrubbers | None = None) -> Material:
-    """Return the material of a prefix. `scrubbers` may be those of another prefix of the same trajectory."""
+def material_of(prefix: Prefix, shared: Shared | None = None) -> Material:
+    """Return the material of a prefix. `shared` may be that of another prefix of the same trajectory."""
     return Material(
         prefix=prefix,
         events=numbered(prefix.steps),
-        scrubbers=scrubbers or Scrubbers(prefix.root),
+        shared=shared or Shared(prefix.root),
         ledger=ledger_of(prefix.steps),
     )
 

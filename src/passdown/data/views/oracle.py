@@ -32,7 +32,7 @@ def build_oracle(trajectory: Trajectory, k: int, *, budget: int | None = None) -
         )
     material = material_of(cut(trajectory, k))
     view = structured.build(material, Options(budget=budget))
-    clean = material.scrubbers.notes.clean
+    clean = material.shared.notes.clean
     text = view.text + "\n" + "\n".join(_later(trajectory, k, clean)) + "\n"
     return View(
         name="oracle_structured", trajectory_id=trajectory.trajectory_id, k=k, text=text, facts=view.facts,

@@ -14,7 +14,7 @@ def build(material: Material, options: Options) -> View:
     """Return preamble and task, and with `git_status` the uncommitted files as git would list them."""
     notes = ""
     if options.git_status:
-        lines = [material.scrubbers.notes.clean(line) for line in status_lines(material.ledger)]
+        lines = [material.shared.notes.clean(line) for line in status_lines(material.ledger)]
         notes = "\n".join(["`git status --short` now says:", "", "```text", *(lines or ["(nothing)"]), "```"])
     text = whole(material.task, notes)
     stated = tuple(fact for fact in material.facts if fact.type == "file_changed") if options.git_status else ()

@@ -12,15 +12,18 @@ from passdown.packet.escape import inline
 from passdown.packet.render import render_markdown
 from passdown.packet.tokens import estimate_tokens
 
-_CATEGORIES: tuple[tuple[str, tuple[FactType, ...]], ...] = (
-    ("Done", ("file_changed",)),
-    ("Tested", ("test_result",)),
-    ("To do", ("todo",)),
-    ("Decisions", ("decision",)),
-    ("Risks", ("risk",)),
-    ("Environment", ("env",)),
-    ("Next action", ("next_action",)),
+_CATEGORIES: tuple[tuple[str, FactType, frozenset[str]], ...] = (
+    ("Done", "todo", frozenset({"completed"})),
+    ("In progress", "todo", frozenset({"in_progress"})),
+    ("To do", "todo", frozenset({"pending"})),
+    ("Changed", "file_changed", frozenset()),
+    ("Tested", "test_result", frozenset()),
+    ("Decisions", "decision", frozenset()),
+    ("Risks", "risk", frozenset()),
+    ("Environment", "env", frozenset()),
+    ("Next action", "next_action", frozenset()),
 )
+"""Titles in order; the type of the facts, and of a plan's items the states they are in."""
 _ROOMS = ((6, 160), (5, 120), (3, 100), (2, 80), (1, 60), (0, 0))
 """Items of a category and characters of each, from the most detailed index to none."""
 
@@ -36,8 +39,8 @@ def build(material: Material, options: Options) -> View:
         tokens = estimate_tokens(text)
         if options.budget is None or tokens <= options.budget:
             break
-    seen = set(shown)
-    stated = tuple(fact for fact in facts if fact in seen or fact in stated_in((fact,), text))
+    seen = {*shown, *stated_in(facts, text)}
+    stated = tuple(fact for fact in facts if fact in seen)
     return View(
         name="structured", trajectory_id=material.prefix.trajectory_id, k=material.prefix.k, text=text, facts=stated,
         tokens=tokens, writer="passdown", elided={"facts": left} if left else {},
@@ -49,8 +52,8 @@ def _index(facts: tuple[Fact, ...], items: int, chars: int) -> tuple[list[str], 
     if not items:
         return [], [], len(facts)
     lines, shown, left = ["", "## What is known, by the step that shows it"], [], 0
-    for title, kinds in _CATEGORIES:
-        of_kind = [fact for fact in facts if fact.type in kinds]
+    for title, kind, states in _CATEGORIES:
+        of_kind = [fact for fact in facts if fact.type == kind and (not states or fact.value in states)]
         kept = of_kind[-items:]
         left += len(of_kind) - len(kept)
         if not kept:
@@ -64,5 +67,5 @@ def _index(facts: tuple[Fact, ...], items: int, chars: int) -> tuple[list[str], 
 
 
 def _line(fact: Fact, chars: int) -> str:
-    value = f": {inline(fact.value, chars)}" if fact.value else ""
+    value = f": {inline(fact.value, chars)}" if fact.value and fact.type != "todo" else ""
     return f"{inline(fact.key, chars)}{value} (step {fact.step} · {fact.status})"

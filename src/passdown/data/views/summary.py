@@ -32,7 +32,7 @@ def build(material: Material, options: Options) -> View:
     if options.writer is None:
         notes, writer = extract(material), "extractive"
     else:
-        notes = material.scrubbers.notes.clean(written(options.writer, request_for(material)))
+        notes = material.shared.notes.clean(written(options.writer, request_for(material)))
         writer = options.writer.name
     notes, elided = _within(notes, material.task, options.budget)
     text = whole(material.task, notes)
@@ -65,7 +65,7 @@ def extract(material: Material) -> str:
 
 
 def _lines(material: Material) -> Iterator[str]:
-    facts, state, clean = material.facts, material.continuation, material.scrubbers.notes.clean
+    facts, state, clean = material.facts, material.continuation, material.shared.notes.clean
     packet, evidence = material.packet, material.evidence
     goal = packet.goal or material.task
     yield f"- Goal: {one_line(goal, 360)}"
@@ -107,8 +107,8 @@ def _listed(items: list[str], most: int) -> str:
 
 def request_for(material: Material) -> Request:
     """Return what a model is given: the last 80 events, each cut to 1,200 characters, and what holds by rule."""
-    state, clean = material.continuation, material.scrubbers.notes.clean
-    entries = list(entries_of(material.prefix, clean))[-LAST_EVENTS:]
+    state = material.continuation
+    entries = entries_of(material, material.shared.notes)[-LAST_EVENTS:]
     cut = [Entry(e.step, e.source, e.kind, cut_middle(e.text, EVENT_CHARACTERS)[0]).shown for e in entries]
     return Request(
         instructions=_INSTRUCTIONS,

@@ -11,7 +11,7 @@ from passdown.data.records import Prefix, Trajectory, View, ViewName
 from passdown.data.views.changes import Ledger
 from passdown.data.views.material import Material, material_of, numbered
 from passdown.data.views.options import Options, Policy
-from passdown.data.views.scrub import Scrubbers
+from passdown.data.views.shared import Shared
 from passdown.data.views.writers import Writer
 from passdown.errors import UsageError
 from passdown.model.session import AnyEvent
@@ -91,7 +91,7 @@ def views_at(
 
 
 def _materials(trajectory: Trajectory, ks: Sequence[int]) -> Iterator[Material]:
-    scrubbers = Scrubbers(trajectory.root)
+    shared = Shared(trajectory.root)
     ledger, done = Ledger(), 0
     events: list[AnyEvent] = []
     for k in ks:
@@ -101,4 +101,4 @@ def _materials(trajectory: Trajectory, ks: Sequence[int]) -> Iterator[Material]:
             ledger.take(step)
         events += numbered(fresh)
         done = k
-        yield Material(prefix=prefix, events=tuple(events), scrubbers=scrubbers, ledger=ledger.copy())
+        yield Material(prefix=prefix, events=tuple(events), shared=shared, ledger=ledger.copy())

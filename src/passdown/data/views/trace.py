@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from passdown.data.records import Prefix, Step, View
+from passdown.data.records import Step, View
 from passdown.data.views.facts import stated_in
 from passdown.data.views.material import Material
 from passdown.data.views.options import Options
 from passdown.data.views.preamble import whole
+from passdown.data.views.shared import Scrubber
 from passdown.evidence.words import cut_middle
 from passdown.model.session import (
     AnyEvent,
@@ -56,7 +57,7 @@ class Elided(NamedTuple):
 def build(material: Material, options: Options) -> View:
     """Return the trace of the prefix. Without `keep_text` it is only measured: export makes it again."""
     prefix = material.prefix
-    entries = list(entries_of(prefix, material.scrubbers.trace.clean))
+    entries = entries_of(material, material.shared.trace)
     room = None
     if options.budget is not None:
         room = options.budget - estimate_tokens(whole(material.task, "x"))
@@ -72,10 +73,12 @@ def build(material: Material, options: Options) -> View:
     )  # fmt: skip
 
 
-def entries_of(prefix: Prefix, clean: Callable[[str], str]) -> Iterator[Entry]:
-    """Yield what is shown of a prefix, event by event."""
-    for step in prefix.steps:
-        yield from _of_step(step, prefix.task_text, clean)
+def entries_of(material: Material, scrubber: Scrubber) -> list[Entry]:
+    """Return what is shown of a prefix, event by event, cleaned by one of the material's redactors."""
+    task, clean, shared = material.prefix.task_text, scrubber.clean, material.shared
+    what = "entries" if scrubber is shared.trace else "entries in notes"
+    made = [shared.of_step(what, step, lambda s: list(_of_step(s, task, clean))) for step in material.prefix.steps]
+    return [entry for entries in made for entry in entries]
 
 
 def _of_step(step: Step, task: str, clean: Callable[[str], str]) -> Iterator[Entry]:

@@ -1,13 +1,18 @@
-"""One redactor for a whole trajectory: what was cleaned once need not be looked at again at the next cut."""
+"""What is made once for a whole trajectory: a text that was cleaned need not be looked at again at the next cut."""
 
 from __future__ import annotations
 
-from passdown.data.records import Prefix
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from passdown.data.records import Step
 from passdown.model.pattern import lazy_pattern
 from passdown.redact.neutralise import neutralise
 from passdown.redact.scan import Redactor
 
 _HOME = lazy_pattern(r"/(?:home|Users)/[^/\s]{1,64}(?=/|\Z)")
+T = TypeVar("T")
+
 _ROOM = 32 << 20
 """Characters that are remembered before all is forgotten."""
 
@@ -16,7 +21,7 @@ class Scrubber(Redactor):
     """A redactor that remembers its answers. No environment: nothing of the machine that builds a view counts."""
 
     def __init__(self, folders: dict[str, str]) -> None:
-        super().__init__({}, folders)
+        super().__init__({}, folders, many=True)
         self._remembered: dict[str, str] = {}
         self._held = 0
 
@@ -37,16 +42,22 @@ class Scrubber(Redactor):
         return self.text(neutralise(value))
 
 
-class Scrubbers:
-    """The redactors of one trajectory: `notes` writes paths relative to the workspace, `trace` leaves them as said."""
+class Shared:
+    """What the cuts of one trajectory share: its redactors, and what was made of single steps, by their number.
+
+    `notes` writes paths relative to the workspace, `trace` leaves them as they were said. A person's own folder is `~`.
+    """
 
     def __init__(self, root: str) -> None:
         home = _HOME.match(root)
         names = {home.group(): "~"} if home and home.group() != root else {}
         self.trace = Scrubber(names)
         self.notes = Scrubber(names | ({root: "."} if root else {}))
+        self._made: dict[tuple[str, int], Any] = {}
 
-
-def scrubbers(prefix: Prefix) -> Scrubbers:
-    """Return the redactors for a prefix: the person's own folder is named `~`, the workspace `.`."""
-    return Scrubbers(prefix.root)
+    def of_step(self, what: str, step: Step, make: Callable[[Step], T]) -> T:
+        """Return what `make` makes of a step, made once."""
+        key = what, step.idx
+        if key not in self._made:
+            self._made[key] = make(step)
+        return cast("T", self._made[key])
