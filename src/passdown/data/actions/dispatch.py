@@ -34,6 +34,7 @@ _FILES = table("touch mkdir tee truncate install mkfifo")
 _COPIES = frozenset(["cp", "mv", "ln", "rsync", "scp"])
 _OUTPUT = frozenset({">", ">>", "1>", "1>>", "&>", "&>>", ">|", ">&"})
 _NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "NUL", "$null", "nul"})
+_READS_INPUT = SHOWS | FINDS | WITH_SCRIPT | {"sed"}
 _KNOWN = (
     SHOWS | WITH_SCRIPT | FINDS | LISTS | FINDERS | LOCATES | ENVIRONMENT | SILENT | FEEDS | SHELLS | _VCS | _FILES
     | _COPIES | PREFIXES.keys() | RUN_FIRST | INSTALLERS.keys() | INTERPRETERS.keys() | ALIASES.keys()
@@ -72,10 +73,18 @@ def destination(simple: Simple) -> tuple[str, bool] | None:
     return None
 
 
+def _with_input(simple: Simple) -> tuple[str, ...]:
+    """Return the words; a reading program is given the file that stands behind `<` as well."""
+    words = simple.words
+    if simple.redirects and words and words[0] in _READS_INPUT:
+        words += tuple(path for mark, path in simple.redirects if mark == "<" and path not in _NOWHERE)
+    return words
+
+
 def drafts_of_simple(simple: Simple, part: int, piped: bool) -> tuple[Draft, ...]:
     """Return what one simple command does."""
     written = destination(simple)
-    words = simple.words
+    words = _with_input(simple)
     raw = running.program_name(words[0]) if words else ""
     raw = words[0] if raw in SILENT and "/" in words[0] else raw
     name = ALIASES.get(raw, raw)
@@ -186,8 +195,8 @@ def _running(name: str, words: tuple[str, ...], simple: Simple) -> tuple[Draft, 
         return (Draft("READ", " ".join(("env:pip", *words[:2])), " ".join(("pip", *words))),)
     if name == "pytest":
         return running.tests(name, words)
-    if name in ("curl", "wget") and (fetched := running.fetch(name, words)):
-        return fetched
+    if name in ("curl", "wget"):
+        return running.fetch(name, words)
     if name == "docker":
         return running.docker(words)
     if name in SHELLS:

@@ -15,6 +15,7 @@ _TOKEN = lazy_pattern(
 )
 _SHAPE = frozenset({"{", "}", "if", "else", "elseif", "foreach", "for", "while", "try", "catch", "finally", "do",
                     "return", "function", "in", "("})  # fmt: skip
+_VERB = lazy_pattern(r"[A-Za-z]+-[A-Za-z]+")
 _ASSIGNMENT = lazy_pattern(r"\$[\w:.\[\]']+\+?=?")
 
 
@@ -80,7 +81,7 @@ def _without_assignment(words: list[str]) -> list[str]:
     kept = [word for word in words if word not in ("{", "}")]
     if kept and _ASSIGNMENT.fullmatch(kept[0]):
         kept = kept[2:] if kept[1:2] == ["="] else kept[1:]
-        if kept and (kept[0][:1] in "$@[(0123456789" or (len(kept) == 1 and " " in kept[0])):
+        if kept and (kept[0][:1] in "$@[(0123456789" or (len(kept) == 1 and not _VERB.fullmatch(kept[0]))):
             return []
     if kept and kept[0].startswith(("$", "(", "[")) and not kept[0].startswith(("$(", "($")):
         kept[0] = kept[0].lstrip("(")

@@ -130,15 +130,15 @@ _CURL_VALUED = _SENDS - {"-O"} | table(
 
 
 def fetch(program: str, words: tuple[str, ...]) -> tuple[Draft, ...]:
-    """Return the reading of a page; empty when the call sends or stores something."""
+    """Return the reading of a page; a run of the program when the call sends or stores something."""
     arguments = sort_words(words, _CURL_VALUED)
     stores = program == "wget" and not any(value.startswith("-") for flag, value in arguments.flags if flag == "-qO")
     method = arguments.value("-X", "--request")
-    if not arguments.rest or (method or "GET") != "GET" or (stores and not arguments.has("--spider")):
-        return ()
-    if any(flag in _SENDS - {"-X", "--request"} and value != "/dev/null" for flag, value in arguments.flags):
-        return ()
-    return (Draft("READ", f"url:{arguments.rest[0][:300]}", text_of(program, arguments)),)
+    sends = any(flag in _SENDS - {"-X", "--request"} and value != "/dev/null" for flag, value in arguments.flags)
+    page, detail = (arguments.rest[0][:300] if arguments.rest else ""), text_of(program, arguments)
+    if not page or sends or (method or "GET") != "GET" or (stores and not arguments.has("--spider")):
+        return (Draft("RUN", f"{program} {page}".rstrip(), detail),)
+    return (Draft("READ", f"url:{page}", detail),)
 
 
 _DOCKER_VALUED = table("-f -t -v -p -e -w -u --name --network --file --format")
