@@ -82,6 +82,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "Inside the agents",
         "Start an agent with the brief, once it holds here.",
     ),
+    "data": (
+        "passdown.cli.data:data",
+        "Training data",
+        "Make handoff-aware training and evaluation data of recorded trajectories.",
+    ),
     "demo": ("passdown.cli.demo:demo", "Getting to know it", "Make a small repository with a session, and wrap it."),
     "completion": (
         "passdown.cli.completion:completion",

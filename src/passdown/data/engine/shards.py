@@ -7,10 +7,11 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from passdown.data.arrow import arrow
 from passdown.errors import FormatError, UsageError
 
 if TYPE_CHECKING:
@@ -37,18 +38,6 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
     split: str = ""
     kind: str = ""
     record: bytes = b""
-
-
-def arrow() -> Any:
-    """Import pyarrow. Raises `UsageError` that names the extra when it is not installed."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ModuleNotFoundError as missing:
-        raise UsageError(
-            "this command needs the extra `data` (pyarrow, numpy)", next_step='Run `pip install "passdown[data]"`.'
-        ) from missing
-    return pyarrow
 
 
 def schema() -> pa.Schema:

@@ -26,13 +26,15 @@ class Stage(Struct, frozen=True, kw_only=True):
     """What is to be done to every batch: the maker's place (`module:function`), its parameters, the code's version.
 
     The maker is called once a process with the parameters and returns the `Work`. Raise `version` when the code gives
-    other rows for the same input, so that nothing old is taken for finished.
+    other rows for the same input, so that nothing old is taken for finished. `places` are folders that the maker is
+    given as well; where they lie does not change what is made.
     """
 
     name: str
     maker: str
     version: int = 1
     parameters: dict[str, Any] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
 
     def key(self, shard_hash: str) -> str:
         """Return what a finished shard is recognised by."""
@@ -43,7 +45,7 @@ class Stage(Struct, frozen=True, kw_only=True):
 
     def work(self) -> Work:
         """Return the function itself, made once in this process."""
-        return _work(self.maker, _ENCODE.encode(self.parameters))
+        return _work(self.maker, _ENCODE.encode({**self.parameters, **self.places}))
 
 
 @lru_cache(maxsize=8)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from passdown.data.records import Cut, Graph, Volatile
+from passdown.data.records import Cut, Graph, Subtask, SubtaskStatus, Volatile
 
 QUESTION = (
     "Before you go on: state the present state of the work as JSON with the keys changed_files, cwd, done, "
@@ -20,7 +20,7 @@ def target(cut: Cut, graph: Graph) -> str:
     """Return the canonical JSON (sorted keys) of the state at a cut; what nobody observed is "unknown"."""
     labels = graph.statuses[cut.point.k] if cut.point.k < len(graph.statuses) else ()
     state: dict[str, Any] = {
-        status: sorted(node.id for node, label in zip(graph.nodes, labels, strict=False) if label == status)
+        status: sorted(node.id for node, label in zip(graph.nodes, labels, strict=False) if _seen(node, label, status))
         for status in ("done", "in_progress", "todo")
     }
     snapshot = cut.snapshot
@@ -33,6 +33,14 @@ def target(cut: Cut, graph: Graph) -> str:
     for name, kind in _LISTS.items():
         state[name] = _values(observed, kind) or "unknown"
     return msgspec.json.encode(state, order="sorted").decode()
+
+
+def _seen(node: Subtask, label: SubtaskStatus, status: str) -> bool:
+    """Say whether a label may be asked for: edits are not, since only the end shows which of them were done.
+
+    That a test is still to pass is known of the end as well; a test that passed was observed.
+    """
+    return label == status and (node.kind == "todo" or (node.kind in ("test", "install") and label == "done"))
 
 
 def _values(observed: list[Volatile], kind: str) -> list[str]:

@@ -1,0 +1,242 @@
+"""`passdown data`: recorded trajectories become handoff-aware training and evaluation data, step by step or at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from passdown.cli.output import at_terminal, print_json, print_table
+from passdown.redact.neutralise import one_line
+
+if TYPE_CHECKING:
+    from passdown.data.engine.pipeline import Pipeline
+    from passdown.data.engine.run import Backend, Ran
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+EXAMPLE = """\
+# A pipeline of `passdown data pipeline`. Paths are relative to this file; what is left out has the value shown.
+out = "handoff-data"
+seed = 0
+
+[[source]]                 # as many as you have
+path = "trajectories"      # a file, a folder, or with format = "commits" a git repository
+format = "auto"            # the content decides; `passdown data ingest --help` lists the names
+licence = ""               # SPDX; empty: what the source says of itself
+
+[filter]
+min_steps = 3
+max_steps = 2000
+near_duplicates = 0.8      # Jaccard similarity within a repository, from which a trajectory is a duplicate
+evaluation = ""            # a JSONL list of instances to keep out
+licences = "any"           # or "permissive"
+validation = 0.05
+test = 0.05
+
+[points]
+per_trajectory = 4
+
+[views]
+names = ["repo", "trace", "summary", "structured"]
+
+[samples]
+kinds = ["sft", "rl", "reconstruction", "echo", "plain"]
+per_trajectory = 48
+self_tails = 0.3
+
+[export]
+targets = ["parquet"]
+"""
+
+
+def _running(command: _Command) -> _Command:
+    """Add the options of every step that works on a folder."""
+    for option in reversed((
+        click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path)),
+        click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes to work in."),
+        click.option(
+            "--backend", default="local", show_default=True, type=click.Choice(["local", "ray"]),
+            help="Work in processes here, or as Ray Data's tasks on a cluster that shares the folder.",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print as JSON."),
+    )):  # fmt: skip
+        command = option(command)
+    return command
+
+
+@click.group()
+def data() -> None:
+    """Make handoff-aware training and evaluation data of recorded trajectories.
+
+    A working folder holds one folder of shards for each step: read, quality, trajectories, points, views, samples.
+    Every step can be killed and run again: what is finished is kept, what was dropped lies in `rejects`.
+    """
+
+
+@data.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("-o", "--out", "folder", required=True, type=click.Path(file_okay=False, path_type=Path),
+              help="The working folder.")  # fmt: skip
+@click.option("--source", default="auto", show_default=True, metavar="NAME",
+              help="What the files are; `commits` reads the branches of git repositories.")  # fmt: skip
+@click.option("--licence", default="", metavar="SPDX", help="The licence, where the files do not name theirs.")
+@click.option("--evaluation", default="", metavar="FILE", help="A JSONL list of instances to keep out.")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes to work in.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def ingest(
+    paths: tuple[Path, ...], folder: Path, source: str, licence: str, evaluation: str, workers: int, as_json: bool
+) -> None:
+    """Read trajectories, sessions, published sets or commit series; filter, remove duplicates, split by repository."""
+    from passdown.data.engine.pipeline import FilterTable, Pipeline, SourceTable
+    from passdown.data.engine.steps import list_sources
+
+    sources = [SourceTable(path=str(path.resolve()), format=source, licence=licence) for path in paths]
+    pipeline = Pipeline(
+        source=sources, filter=FilterTable(evaluation=str(Path(evaluation).resolve()) if evaluation else "")
+    )
+    list_sources(pipeline, Path("/"), folder)
+    _run(["read", "quality", "decide"], pipeline, folder, workers=workers, backend="local", as_json=as_json)
+
+
+@data.command()
+@_running
+@click.option("--per-trajectory", default=4, show_default=True, type=click.IntRange(1), help="Cuts at most.")
+def points(folder: Path, per_trajectory: int, **how: Any) -> None:
+    """Find where to cut each trajectory: milestones, states half way, errors, reviews, delegations."""
+    from passdown.data.engine.pipeline import Pipeline, PointsTable
+
+    _run(["points"], Pipeline(source=[], points=PointsTable(per_trajectory=per_trajectory)), folder, **how)
+
+
+@data.command()
+@_running
+@click.option("--view", "names", multiple=True, metavar="NAME", help="repo, trace, summary, structured; all of them.")
+@click.option("--budget", type=click.IntRange(100), help="Tokens of one view at most (estimated).")
+@click.option("--git-status", is_flag=True, help="Let the view `repo` show the repository's status.")
+def views(folder: Path, names: tuple[str, ...], budget: int | None, git_status: bool, **how: Any) -> None:
+    """Write the views of every cut, from its prefix alone, and stop those that would leak."""
+    from passdown.data.engine.pipeline import Pipeline, ViewsTable
+
+    table = ViewsTable(names=list(names) or ViewsTable().names, budget=budget, git_status=git_status)
+    _run(["views"], Pipeline(source=[], views=table), folder, **how)
+
+
+@data.command()
+@_running
+@click.option("--per-trajectory", default=48, show_default=True, type=click.IntRange(1), help="Samples at most.")
+@click.option("--kind", "kinds", multiple=True, metavar="NAME", help="sft, rl, reconstruction, echo, plain; all.")
+@click.option("--seed", default=0, show_default=True, help="Another seed chooses other samples.")
+def build(folder: Path, per_trajectory: int, kinds: tuple[str, ...], seed: int, **how: Any) -> None:
+    """Choose samples: which cut, view and continuation make one, how many of each trajectory, and of which kinds."""
+    from passdown.data.engine.pipeline import Pipeline, SamplesTable
+
+    table = SamplesTable(kinds=list(kinds) or SamplesTable().kinds, per_trajectory=per_trajectory)
+    _run(["build"], Pipeline(source=[], samples=table, seed=seed), folder, **how)
+
+
+@data.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--to", "target", default="parquet", show_default=True, metavar="TARGET", help="parquet or jsonl.")
+@click.option("-o", "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where to.")
+@click.option("--kind", "kinds", multiple=True, metavar="NAME", help="Only samples of these kinds.")
+@click.option("--licence", "licences", multiple=True, metavar="SPDX", help="Only sources under these licences.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def export(
+    folder: Path, target: str, out: Path, kinds: tuple[Any, ...], licences: tuple[str, ...], as_json: bool
+) -> None:
+    """Write the samples, rendered, as files that `datasets` and trainers load."""
+    from passdown.data.engine.outputs import export as write
+
+    done = write(folder, target, out, kinds=kinds, licences=frozenset(licences) if licences else None)
+    if as_json:
+        print_json({"schema_version": 1, "samples": done.samples, "dropped": done.dropped, "files": done.files})
+        return
+    print_table(("split", "samples"), [(split, f"{count:,}") for split, count in done.samples.items()])
+    for reason, count in done.dropped.items():
+        click.echo(f"dropped {count:,}: {reason}", err=True)
+
+
+@data.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def card(folder: Path, as_json: bool) -> None:
+    """Print the dataset card: counts, mix, licences, and what was dropped at each step, by reason."""
+    import msgspec
+
+    from passdown.data.engine.card import as_markdown, make_card
+
+    made = make_card(folder)
+    if as_json:
+        print_json(msgspec.to_builtins(made))
+    else:
+        click.echo(as_markdown(made), nl=False)
+
+
+@data.command()
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--example", is_flag=True, help="Print a pipeline file with every setting, and stop.")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes to work in.")
+@click.option("--backend", default="local", show_default=True, type=click.Choice(["local", "ray"]),
+              help="Work in processes here, or as Ray Data's tasks on a cluster.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def pipeline(file: Path | None, example: bool, workers: int, backend: Backend, as_json: bool) -> None:
+    """Run the whole of a pipeline file: read, filter, cut, view, build, export, card."""
+    if example or file is None:
+        if not example:
+            raise click.UsageError("Name a pipeline file; `--example` prints one.")
+        click.echo(EXAMPLE, nl=False)
+        return
+    from passdown.data.engine.whole import run_pipeline
+
+    with _progress() as progress:
+        ran = run_pipeline(file, workers=workers, backend=backend, progress=progress)
+    _say(ran, as_json=as_json)
+
+
+def _run(names: list[str], pipeline: Pipeline, folder: Path, *, workers: int, backend: Backend, as_json: bool) -> None:
+    from passdown.data.engine.steps import run_steps
+
+    with _progress() as progress:
+        ran = run_steps(names, pipeline, folder, workers=workers, backend=backend, progress=progress)
+    _say(ran, as_json=as_json)
+
+
+def _say(ran: dict[str, Ran], *, as_json: bool) -> None:
+    import msgspec
+
+    if as_json:
+        print_json({"schema_version": 1, "steps": msgspec.to_builtins(ran)})
+        return
+    header = ("step", "read", "made", "dropped", "shards made", "kept")
+    rows = [
+        (name, f"{one.read:,}", f"{one.rows:,}", f"{sum(one.rejected.values()):,}", f"{one.made}", f"{one.kept}")
+        for name, one in ran.items()
+    ]
+    print_table(header, rows)
+    for name, one in ran.items():
+        for reason, count in one.rejected.items():
+            click.echo(f"{name} dropped {count:,}: {one_line(reason, 120)}", err=True)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None] | None]:
+    """Show each step's shards on a terminal; in a pipe nothing."""
+    if not at_terminal("stderr"):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def tell(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(name, total=total)
+            bars.update(tasks[name], completed=done, total=total)
+
+        yield tell

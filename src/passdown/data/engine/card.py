@@ -1,0 +1,136 @@
+"""The dataset card: what is in a working folder, where it comes from, what was dropped and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from passdown.data.engine.manifest import Manifest
+from passdown.data.engine.shards import read_batches
+from passdown.data.engine.steps import STEPS
+from passdown.data.records import Provenance, Sample
+
+
+class _Run(Struct, frozen=True):
+    provenance: Provenance
+    predecessor: str = "agent"
+
+
+class _Samples(Struct, frozen=True):
+    """Of a row of samples only what is counted: the rest is passed over unread."""
+
+    trajectory: _Run
+    samples: tuple[Sample, ...] = ()
+
+
+_DECODE = msgspec.json.Decoder(_Samples)
+
+
+class Card(Struct, frozen=True, kw_only=True):
+    """Counts of a finished data set. `steps` holds, for each step, rows and what it rejected by reason.
+
+    `self_tails` is the share of supervised samples that go on with the predecessor's own tail without looking first.
+    """
+
+    schema_version: int = 1
+    samples: int = 0
+    trajectories: int = 0
+    repositories: int = 0
+    most_of_one_trajectory: int = 0
+    self_tails: float | None = None
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    steps: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def make_card(folder: Path) -> Card:
+    """Count what a working folder holds. Raises `UsageError` when no samples were built there yet."""
+    counts: dict[str, Counter[str]] = {
+        name: Counter()
+        for name in ("kind", "view", "point", "level", "continuation", "operator", "source", "licence", "split",
+                     "predecessor", "failure mode", "difficulty")
+    }  # fmt: skip
+    repositories: set[str] = set()
+    trajectories = most = 0
+    for repo, split, held in _held(folder / "samples"):
+        trajectories += 1
+        most = max(most, len(held.samples))
+        repositories.add(repo)
+        for sample in held.samples:
+            _count(counts, sample, held.trajectory, split)
+    supervised = counts["kind"]["sft"]
+    return Card(
+        samples=counts["kind"].total(), trajectories=trajectories, repositories=len(repositories),
+        most_of_one_trajectory=most,
+        self_tails=round(counts["continuation"]["self_tail"] / supervised, 4) if supervised else None,
+        counts={name: dict(sorted(counter.items())) for name, counter in counts.items() if counter},
+        steps=_steps(folder),
+    )  # fmt: skip
+
+
+def _held(folder: Path) -> Iterator[tuple[str, str, _Samples]]:
+    from passdown.data.engine.shards import shards_in
+
+    for path in shards_in(folder):
+        for batch in read_batches(path):
+            for row in batch:
+                yield row.repo, row.split, _DECODE.decode(row.record)
+
+
+def _count(counts: dict[str, Counter[str]], sample: Sample, run: _Run, split: str) -> None:
+    counts["kind"][sample.kind] += 1
+    counts["point"][sample.point] += 1
+    counts["view"][sample.view] += 1
+    counts["level"][sample.level or "none"] += 1
+    counts["operator"].update(sample.ops or ("none",))
+    counts["source"][run.provenance.source] += 1
+    counts["licence"][run.provenance.licence or "not stated"] += 1
+    counts["predecessor"][run.predecessor] += 1
+    counts["split"][split or "none"] += 1
+    counts["failure mode"].update(sample.failure_modes or ("none",))
+    if sample.kind == "sft" and sample.continuation:
+        counts["continuation"][sample.continuation.kind] += 1
+    if sample.difficulty is not None:
+        counts["difficulty"][f"{int(sample.difficulty * 10) / 10:.1f}"] += 1
+
+
+def _steps(folder: Path) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for step in STEPS:
+        manifest = Manifest(folder / step.writes)
+        if manifest.entries:
+            entries = manifest.entries.values()
+            found[step.name] = {
+                "shards": len(manifest.entries), "read": sum(entry.read for entry in entries),
+                "rows": sum(entry.rows for entry in entries), "rejected": dict(sorted(manifest.totals()[1].items())),
+            }  # fmt: skip
+    return found
+
+
+def as_markdown(card: Card) -> str:
+    """Return the card as Markdown: counts, the mix, and every reason for which rows were dropped."""
+    whole = (
+        f"{card.samples:,} samples of {card.trajectories:,} trajectories in {card.repositories:,} repositories, "
+        f"at most {card.most_of_one_trajectory} of one trajectory."
+    )
+    lines = ["# Dataset card", "", whole, ""]
+    if card.self_tails is not None:
+        lines += [f"Self tails without inspection: {card.self_tails:.1%} of the supervised samples.", ""]
+    for name, counts in card.counts.items():
+        lines += [f"## By {name}", "", "| | samples |", "|---|---:|"]
+        lines += [f"| {value} | {count:,} |" for value, count in counts.items()]
+        lines.append("")
+    lines += [
+        "## Steps, and what was dropped",
+        "",
+        "| step | read | made | dropped, by reason |",
+        "|---|---:|---:|---|",
+    ]
+    for name, step in card.steps.items():
+        reasons = "; ".join(f"{reason}: {count:,}" for reason, count in step["rejected"].items()) or "nothing"
+        lines.append(f"| {name} | {step['read']:,} | {step['rows']:,} | {reasons} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,87 @@
+"""A pipeline file: what is read, filtered, cut, viewed, perturbed, built and exported, in one TOML."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct, field
+
+from passdown.errors import FormatError
+
+Share = float
+
+
+class SourceTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[[source]]`: files or folders, relative to the pipeline file, and what they are."""
+
+    path: str
+    format: str = "auto"
+    licence: str = ""
+
+
+class FilterTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[filter]`: quality gates, duplicates, a list of evaluation instances to keep out, licences, the split."""
+
+    min_steps: int = 3
+    max_steps: int = 2000
+    near_duplicates: Share = 0.8
+    evaluation: str = ""
+    licences: Literal["any", "permissive"] = "any"
+    validation: Share = 0.05
+    test: Share = 0.05
+
+
+class PointsTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[points]`: how many cuts a trajectory gives at most."""
+
+    per_trajectory: int = 4
+
+
+class ViewsTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[views]`: which, in how many tokens at most, and whether the repository's status stands in the repo view."""
+
+    names: list[str] = field(default_factory=lambda: ["repo", "trace", "summary", "structured"])
+    budget: int | None = None
+    git_status: bool = False
+
+
+class SamplesTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[samples]`: kinds, the cap of variants for one trajectory, the share of self tails without inspection."""
+
+    kinds: list[str] = field(default_factory=lambda: ["sft", "rl", "reconstruction", "echo", "plain"])
+    per_trajectory: int = 48
+    self_tails: Share = 0.3
+
+
+class ExportTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[export]`: where samples go to."""
+
+    targets: list[str] = field(default_factory=lambda: ["parquet"])
+
+
+class Pipeline(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The whole of a pipeline file. `out` is relative to the file."""
+
+    source: list[SourceTable]
+    out: str = "handoff-data"
+    seed: int = 0
+    filter: FilterTable = FilterTable()
+    points: PointsTable = PointsTable()
+    views: ViewsTable = ViewsTable()
+    samples: SamplesTable = SamplesTable()
+    export: ExportTable = ExportTable()
+
+
+def read_pipeline(path: Path) -> Pipeline:
+    """Read a pipeline file. Raises `FormatError` that names the key which is wrong."""
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), Pipeline)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise FormatError(
+            f"this pipeline file cannot be used: {error}",
+            where=path.name,
+            next_step="`passdown data pipeline --example` prints one that can.",
+        ) from error

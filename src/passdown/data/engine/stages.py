@@ -1,0 +1,195 @@
+"""The stages between trajectories and samples: each takes rows of one record and gives rows of the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from passdown.data.engine.ingest import trajectory_row
+from passdown.data.engine.manifest import file_hash
+from passdown.data.engine.pipeline import FilterTable, SamplesTable, ViewsTable
+from passdown.data.engine.shards import Row
+from passdown.data.engine.stage import Batch, Stage, Work
+from passdown.data.filters.result import Filtered
+from passdown.data.records import Cut, Cuts, Reject, SampleKind, Trajectory, View
+
+_TRAJECTORY = msgspec.json.Decoder(Trajectory)
+_CUTS = msgspec.json.Decoder(Cuts)
+_ENCODE = msgspec.json.Encoder(order="deterministic")
+
+
+def trajectory_in(row: Row) -> Trajectory:
+    """Return a row's trajectory, with the split that was decided for it."""
+    return msgspec.structs.replace(_TRAJECTORY.decode(row.record), split=row.split)
+
+
+def cuts_in(row: Row) -> Cuts:
+    """Return a row's trajectory with its cuts."""
+    return _CUTS.decode(row.record)
+
+
+def _again(row: Row, cuts: Cuts, kind: str) -> Row:
+    return msgspec.structs.replace(row, kind=kind, record=_ENCODE.encode(cuts))
+
+
+def quality_stage(settings: FilterTable, seed: int, evaluation: Path | None = None) -> Stage:
+    """Return the stage of the filters that look at one trajectory alone, and of the split.
+
+    `evaluation` lists instances to keep out; its content is a part of the stage.
+    """
+    parameters = {
+        "limits": {"fewest_turns": settings.min_steps, "most_turns": settings.max_steps},
+        "licences": settings.licences, "validation": settings.validation, "test": settings.test, "seed": seed,
+        "mark": file_hash(evaluation) if evaluation else "",
+    }  # fmt: skip
+    places = {"evaluation": str(evaluation) if evaluation else ""}
+    return Stage(name="quality", maker="passdown.data.engine.stages:judging", parameters=parameters, places=places)
+
+
+def judging(
+    limits: dict[str, int], licences: str, validation: float, test: float, seed: int, mark: str, evaluation: str
+) -> Work:
+    """Make the work of `quality`: gates, licences, evaluation instances, and the side of the split."""
+    from passdown.data.filters.decontaminate import decontaminate, read_evaluation
+    from passdown.data.filters.licence import permitted
+    from passdown.data.filters.quality import Limits, gate
+    from passdown.data.filters.split import split
+
+    del mark
+    held_out = read_evaluation(Path(evaluation)) if evaluation else None
+    bounds = Limits(**limits)
+
+    def work(batch: Batch) -> Iterator[Row | Reject]:
+        found: Filtered = gate(map(trajectory_in, batch), bounds)
+        if licences == "permissive":
+            found = _also(found, permitted)
+        if held_out is not None:
+            found = _also(found, lambda one: decontaminate(one, held_out))
+        found = _also(found, lambda one: split(one, seed=seed, validation=validation, test=test))
+        for made in found:
+            yield made if isinstance(made, Reject) else trajectory_row(made)
+
+    return work
+
+
+def _also(found: Filtered, then: Callable[[Iterable[Trajectory]], Filtered]) -> Filtered:
+    """Pass what one filter kept on to the next, one at a time."""
+    for made in found:
+        if isinstance(made, Reject):
+            yield made
+        else:
+            yield from then([made])
+
+
+def points_stage(blobs: Path, per_trajectory: int = 4) -> Stage:
+    """Return the stage that finds where to cut. Contents of files at the cuts go to the store `blobs`."""
+    return Stage(
+        name="points", maker="passdown.data.engine.stages:finding_points",
+        parameters={"per_trajectory": per_trajectory}, places={"blobs": str(blobs)},
+    )  # fmt: skip
+
+
+def finding_points(per_trajectory: int, blobs: str) -> Work:
+    """Make the work of `points`: replay, subtasks, detectors, selection."""
+    from passdown.data.points.detect import detect
+    from passdown.data.points.select import select
+    from passdown.data.replay.blobs import BlobStore
+    from passdown.data.replay.virtual import replay
+    from passdown.data.subtasks.graph import subtasks
+
+    store = BlobStore(Path(blobs))
+
+    def work(batch: Batch) -> Iterator[Row | Reject]:
+        for row in batch:
+            trajectory = trajectory_in(row)
+            replayed = replay(trajectory)
+            graph = subtasks(trajectory, replayed)
+            chosen = select(detect(trajectory, replayed, graph), trajectory.trajectory_id, per_trajectory)
+            if not chosen:
+                yield _rejected("points", "no point to cut at", trajectory)
+                continue
+            cuts = tuple(Cut(point=point, snapshot=replayed.snapshot(point.k, store)) for point in chosen)
+            yield _again(row, Cuts(trajectory=trajectory, graph=graph, cuts=cuts), "points")
+
+    return work
+
+
+def _rejected(stage: str, reason: str, trajectory: Trajectory, detail: str = "") -> Reject:
+    return Reject(
+        stage=stage, reason=reason, trajectory_id=trajectory.trajectory_id, detail=detail,
+        provenance=trajectory.provenance,
+    )  # fmt: skip
+
+
+def views_stage(settings: ViewsTable) -> Stage:
+    """Return the stage that writes the views of every cut; those that a gate stops become rejects."""
+    return Stage(
+        name="views", maker="passdown.data.engine.stages:writing_views", parameters=msgspec.to_builtins(settings)
+    )
+
+
+def writing_views(names: list[str], budget: int | None, git_status: bool) -> Work:
+    """Make the work of `views`: every view of every cut, through every gate. The text of a trace is left out."""
+    from passdown.data.views.options import Options
+    from passdown.data.views.table import views_at
+
+    options = Options(budget=budget, git_status=git_status)
+
+    def work(batch: Batch) -> Iterator[Row | Reject]:
+        for row in batch:
+            cuts = cuts_in(row)
+            views = views_at(cuts.trajectory, [cut.point.k for cut in cuts.cuts], names, options)
+            made: list[Cut] = []
+            for cut, found in zip(cuts.cuts, views, strict=True):
+                passed, stopped = _through_gates(cuts.trajectory, cut, found, budget)
+                yield from stopped
+                if passed:
+                    made.append(msgspec.structs.replace(cut, views=passed))
+            if made:
+                yield _again(row, msgspec.structs.replace(cuts, cuts=tuple(made)), "views")
+
+    return work
+
+
+def _through_gates(
+    trajectory: Trajectory, cut: Cut, views: tuple[View, ...], budget: int | None
+) -> tuple[tuple[View, ...], list[Reject]]:
+    from passdown.data.prefix import cut as cut_off
+    from passdown.data.views.gates import gate
+
+    prefix = cut_off(trajectory, cut.point.k)
+    passed: list[View] = []
+    stopped: list[Reject] = []
+    for view in views:
+        findings = gate(view, prefix, trajectory, snapshot=cut.snapshot, budget=budget)
+        if findings:
+            codes = ", ".join(sorted({finding.code for finding in findings}))
+            detail = f"{view.name} at {cut.point.k}: {findings[0].detail}"
+            stopped.append(_rejected("views", f"gate {codes}", trajectory, detail[:300]))
+        else:
+            passed.append(msgspec.structs.replace(view, text="") if view.name == "trace" else view)
+    return tuple(passed), stopped
+
+
+def building_stage(settings: SamplesTable, seed: int) -> Stage:
+    """Return the stage that chooses samples."""
+    parameters = {**msgspec.to_builtins(settings), "seed": seed}
+    return Stage(name="build", maker="passdown.data.engine.stages:building", parameters=parameters)
+
+
+def building(kinds: list[SampleKind], per_trajectory: int, self_tails: float, seed: int) -> Work:
+    """Make the work of `build`: samples by reference, beside what they refer to."""
+    from passdown.data.samples.build import build_samples
+
+    def work(batch: Batch) -> Iterator[Row | Reject]:
+        for row in batch:
+            cuts = cuts_in(row)
+            samples = build_samples(cuts, kinds=kinds, per_trajectory=per_trajectory, self_tails=self_tails, seed=seed)
+            if samples:
+                yield _again(row, msgspec.structs.replace(cuts, samples=samples), "samples")
+            else:
+                yield _rejected("build", "no sample", cuts.trajectory)
+
+    return work

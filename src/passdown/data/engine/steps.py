@@ -1,0 +1,100 @@
+"""The steps from files to samples, and the folders they leave side by side in one working folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+
+from passdown.data.engine.decide import decide, deciding_stage
+from passdown.data.engine.ingest import find_inputs, ingest_stage, list_files
+from passdown.data.engine.pipeline import Pipeline
+from passdown.data.engine.run import Backend, Ran, run_stage
+from passdown.data.engine.stage import Stage
+from passdown.data.engine.stages import building_stage, points_stage, quality_stage, views_stage
+
+Progress = Callable[[str, int, int], None]
+"""Is told the step's name, how many shards are done, and of how many."""
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """One step: the folder it reads, the folder it writes, how its stage is made of the pipeline's settings."""
+
+    name: str
+    reads: str
+    writes: str
+    stage: Callable[[Pipeline, Path], Stage]
+
+
+def _points(pipeline: Pipeline, folder: Path) -> Stage:
+    return points_stage(folder / "blobs", pipeline.points.per_trajectory)
+
+
+def _views(pipeline: Pipeline, folder: Path) -> Stage:
+    del folder
+    return views_stage(pipeline.views)
+
+
+def _build(pipeline: Pipeline, folder: Path) -> Stage:
+    del folder
+    return building_stage(pipeline.samples, pipeline.seed)
+
+
+def _quality(pipeline: Pipeline, folder: Path) -> Stage:
+    listed = folder / pipeline.filter.evaluation if pipeline.filter.evaluation else None
+    return quality_stage(pipeline.filter, pipeline.seed, listed)
+
+
+def _decide(pipeline: Pipeline, folder: Path) -> Stage:
+    return deciding_stage(decide(folder / "quality", folder / "decisions.json", pipeline.filter))
+
+
+STEPS: tuple[Step, ...] = (
+    Step(name="read", reads="files", writes="read", stage=lambda _pipeline, _folder: ingest_stage()),
+    Step(name="quality", reads="read", writes="quality", stage=_quality),
+    Step(name="decide", reads="quality", writes="trajectories", stage=_decide),
+    Step(name="points", reads="trajectories", writes="points", stage=_points),
+    Step(name="views", reads="points", writes="views", stage=_views),
+    Step(name="build", reads="views", writes="samples", stage=_build),
+)
+"""Every step, in order. What a step rejects lies in the folder `rejects` of what it writes."""
+
+
+def run_steps(
+    names: list[str],
+    pipeline: Pipeline,
+    folder: Path,
+    *,
+    workers: int = 1,
+    backend: Backend = "local",
+    progress: Progress | None = None,
+) -> dict[str, Ran]:
+    """Run the named steps in their order in a working folder; what is finished is not done again.
+
+    Raises `UsageError` when what a step reads is not there yet.
+    """
+    done: dict[str, Ran] = {}
+    for step in STEPS:
+        if step.name in names:
+            stage = step.stage(pipeline, folder)
+            tell = _telling(step.name, progress)
+            done[step.name] = run_stage(
+                stage, folder / step.reads, folder / step.writes, workers=workers, backend=backend, progress=tell
+            )
+    return done
+
+
+def _telling(name: str, progress: Progress | None) -> Callable[[int, int], None] | None:
+    return None if progress is None else lambda done, total: progress(name, done, total)
+
+
+def list_sources(pipeline: Pipeline, beside: Path, folder: Path) -> int:
+    """Write the list of files that the pipeline's sources name, relative to `beside`; return how many there are."""
+    inputs = [
+        entry
+        for source in pipeline.source
+        for entry in find_inputs([beside / source.path], source.format, source.licence)
+    ]
+    list_files(inputs, folder / "files")
+    return len(inputs)

@@ -1,0 +1,47 @@
+"""The whole of a pipeline file, from files to exported samples and their card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from passdown.data.engine.card import as_markdown, make_card
+from passdown.data.engine.outputs import export
+from passdown.data.engine.pipeline import Pipeline, read_pipeline
+from passdown.data.engine.run import Backend, Ran
+from passdown.data.engine.steps import STEPS, Progress, list_sources, run_steps
+from passdown.io.files import write_files
+
+
+def run_pipeline(
+    file: Path, *, workers: int = 1, backend: Backend = "local", progress: Progress | None = None
+) -> dict[str, Ran]:
+    """Run every step of a pipeline file, export, and write `card.md` and `card.json` beside the exported files.
+
+    Run again it does only what is not finished. Raises `FormatError` for a file that cannot be used.
+    """
+    pipeline = _beside(read_pipeline(file), file.parent)
+    folder = file.parent / pipeline.out
+    folder.mkdir(parents=True, exist_ok=True)
+    list_sources(pipeline, file.parent, folder)
+    ran = run_steps(
+        [step.name for step in STEPS], pipeline, folder, workers=workers, backend=backend, progress=progress
+    )
+    for target in pipeline.export.targets:
+        export(folder, target, folder / "export" / target)
+    card = make_card(folder)
+    write_files([
+        (folder / "export" / "card.md", as_markdown(card).encode()),
+        (folder / "export" / "card.json", msgspec.json.format(msgspec.json.encode(card, order="sorted")) + b"\n"),
+    ])  # fmt: skip
+    return ran
+
+
+def _beside(pipeline: Pipeline, folder: Path) -> Pipeline:
+    """Return the settings with the evaluation list as an absolute path; it is named relative to the file."""
+    if not pipeline.filter.evaluation:
+        return pipeline
+    listed = str((folder / pipeline.filter.evaluation).resolve())
+    return replace(pipeline, filter=replace(pipeline.filter, evaluation=listed))

@@ -1,0 +1,1 @@
+"""Exporters: samples as rows that trainers and people read, each target in one file."""

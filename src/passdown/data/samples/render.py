@@ -1,0 +1,91 @@
+"""Render samples: from references to texts, without secrets, and with nothing that a gate would stop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from passdown.data.prefix import cut as cut_off
+from passdown.data.records import Cut, Cuts, Reject, Sample, Trajectory, View
+from passdown.data.samples.messages import Message, Role, continued, opening, step_messages
+from passdown.data.samples.reconstruction import QUESTION, target
+from passdown.redact.scan import Redactor
+
+
+class Rendered(NamedTuple):
+    """A sample with its texts: what the model is given, and what follows."""
+
+    sample: Sample
+    trajectory: Trajectory
+    view: View
+    prompt: list[Message]
+    completion: list[Message]
+
+
+def render(cuts: Cuts, runs: Mapping[str, Trajectory] | None = None) -> Iterator[Rendered | Reject]:
+    """Yield every sample of a trajectory as messages. `runs` are the successors that continuations name.
+
+    A sample whose continuation is not at hand, or has nothing to learn, becomes a reject.
+    """
+    by_k = {cut.point.k: cut for cut in cuts.cuts}
+    traces: dict[int, str] = {}
+    redactor = Redactor(folders={})
+    for sample in cuts.samples:
+        cut = by_k.get(sample.k)
+        view = _view(cuts.trajectory, sample, cut, traces)
+        found = _completion(cuts, sample, cut, runs or {})
+        if isinstance(found, str):
+            yield Reject(
+                stage="export", reason=found, trajectory_id=sample.trajectory_id, detail=sample.sample_id,
+                provenance=cuts.trajectory.provenance,
+            )  # fmt: skip
+            continue
+        prompt = [_clean(message, redactor) for message in opening(view.text)]
+        yield Rendered(sample, cuts.trajectory, view, prompt, [_clean(message, redactor) for message in found])
+
+
+def _view(trajectory: Trajectory, sample: Sample, cut: Cut | None, traces: dict[int, str]) -> View:
+    if cut is None:
+        return View(name="repo", trajectory_id=sample.trajectory_id, k=0, text=trajectory.task_text)
+    if sample.variant is not None:
+        view = cut.perturbed[sample.variant].view
+    else:
+        view = next(view for view in cut.views if view.name == sample.view)
+    if view.text or view.name != "trace":
+        return view
+    if sample.k not in traces:
+        from passdown.data.views.table import build_view
+
+        traces[sample.k] = build_view("trace", cut_off(trajectory, sample.k)).text
+    return msgspec.structs.replace(view, text=traces[sample.k])
+
+
+def _completion(cuts: Cuts, sample: Sample, cut: Cut | None, runs: Mapping[str, Trajectory]) -> list[Message] | str:
+    """Return the messages behind the prompt, or the reason why there are none."""
+    if sample.kind == "rl":
+        return []
+    if sample.kind == "reconstruction":
+        if cut is None:
+            return "no state at this cut"
+        asked = Message(role="user", content=QUESTION)
+        return [asked, Message(role="assistant", content=target(cut, cuts.graph), part=Role.RECONSTRUCTION)]
+    tail = sample.continuation
+    if tail is None:  # ECHO: what the environment answered after the cut, whoever acted
+        steps = cuts.trajectory.steps[sample.k :]
+        return [message for step in steps for message in step_messages(step, Role.ACTION)]
+    run = cuts.trajectory if tail.trajectory_id == sample.trajectory_id else runs.get(tail.trajectory_id)
+    if run is None:
+        return "the successor's run is not at hand"
+    messages = list(continued(run, tail))
+    if tail.start == 0 and tail.trajectory_id == sample.trajectory_id:
+        messages = [message for message in messages if message.step or message.role != "user"]
+    return messages if any(message.part == Role.ACTION for message in messages) else "every step is masked"
+
+
+def _clean(message: Message, redactor: Redactor) -> Message:
+    calls = tuple(msgspec.structs.replace(one, arguments=redactor.text(one.arguments)) for one in message.calls)
+    return msgspec.structs.replace(
+        message, content=redactor.text(message.content), reasoning=redactor.text(message.reasoning), calls=calls
+    )

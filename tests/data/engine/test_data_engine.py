@@ -1,0 +1,195 @@
+"""The engine: shards are whole or absent, what is finished is kept, and any number of processes gives the same rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from passdown.data.engine.decide import decide, deciding_stage
+from passdown.data.engine.ingest import find_inputs, ingest_stage, list_files, trajectory_row
+from passdown.data.engine.manifest import Manifest
+from passdown.data.engine.pipeline import FilterTable, read_pipeline
+from passdown.data.engine.run import run_stage
+from passdown.data.engine.shards import Row, read_batches, set_hash, shards_in, written
+from passdown.data.engine.stages import quality_stage, trajectory_in
+from passdown.errors import ConflictError, FormatError, UsageError
+from passdown.io.files import lock
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, script: Any) -> Path:
+    """Six shards of five trajectories each; every fifth does no work and will be dropped."""
+    folder = tmp_path / "read"
+    for part in range(6):
+        with written(folder / f"part-{part:05}.parquet") as writer:
+            for number in range(5):
+                run = script().asks(f"Mend bug {part}-{number}.")
+                if number != 4:
+                    run.runs(f"cat src/m{number}.py", "x = 1\n").runs(f"sed -i s/1/{part}/ src/m{number}.py")
+                    run.runs("python -m unittest", f"Ran {part} tests\nOK\n")
+                writer.write(trajectory_row(run.says("Done.").trajectory(repo=f"owner/repo{number}")))
+    return folder
+
+
+def _rows(folder: Path) -> list[Row]:
+    return [row for path in shards_in(folder) for batch in read_batches(path) for row in batch]
+
+
+def test_any_number_of_processes_gives_the_same_rows(shelf: Path, tmp_path: Path) -> None:
+    stage = quality_stage(FilterTable(), 0)
+    one = run_stage(stage, shelf, tmp_path / "one")
+    two = run_stage(stage, shelf, tmp_path / "two", workers=2)
+    assert (one.read, one.rows, one.rejected) == (30, 24, {"too_short": 6}) == (two.read, two.rows, two.rejected)
+    assert set_hash([tmp_path / "one"]) == set_hash([tmp_path / "two"])
+    assert (tmp_path / "one/manifest.jsonl").read_bytes() == (tmp_path / "two/manifest.jsonl").read_bytes()
+    sides = {(row.repo, row.split) for row in _rows(tmp_path / "one")}
+    assert len(sides) == 4, "a repository stands on one side"
+
+
+def test_every_dropped_row_is_kept_with_its_reason(shelf: Path, tmp_path: Path) -> None:
+    run_stage(quality_stage(FilterTable(), 0), shelf, tmp_path / "out")
+    rejects = _rows(tmp_path / "out/rejects")
+    assert [row.kind for row in rejects] == ["too_short"] * 6
+    dropped = {row.trajectory_id for row in rejects}
+    assert dropped | {row.id for row in _rows(tmp_path / "out")} == {row.id for row in _rows(shelf)}
+
+
+def test_what_is_finished_is_kept_and_what_changed_is_made_again(shelf: Path, tmp_path: Path) -> None:
+    stage, out = quality_stage(FilterTable(), 0), tmp_path / "out"
+    run_stage(stage, shelf, out)
+    before = {path.name: path.stat().st_mtime_ns for path in shards_in(out)}
+    again = run_stage(stage, shelf, out)
+    assert (again.made, again.kept) == (0, 6)
+    assert {path.name: path.stat().st_mtime_ns for path in shards_in(out)} == before
+    (out / "part-00002.parquet").write_bytes(b"half of a fi")
+    (out / "part-00004.parquet").unlink()
+    assert run_stage(stage, shelf, out).made == 2
+    assert run_stage(quality_stage(FilterTable(min_steps=2), 0), shelf, out).made == 6, "other parameters"
+    with written(shelf / "part-00000.parquet") as writer:
+        writer.write(_rows(shelf)[7])
+    assert run_stage(quality_stage(FilterTable(min_steps=2), 0), shelf, out).made == 1, "another input"
+    (shelf / "part-00005.parquet").unlink()
+    run_stage(quality_stage(FilterTable(min_steps=2), 0), shelf, out)
+    assert len(shards_in(out)) == 5, "a shard of an input that is gone goes too"
+
+
+def test_a_torn_manifest_costs_only_the_shard_it_was_about(shelf: Path, tmp_path: Path) -> None:
+    stage, out = quality_stage(FilterTable(), 0), tmp_path / "out"
+    run_stage(stage, shelf, out)
+    path = out / "manifest.jsonl"
+    path.write_bytes(path.read_bytes()[:-40])
+    assert len(Manifest(out).entries) == 5
+    again = run_stage(stage, shelf, out)
+    assert (again.made, again.kept) == (1, 5)
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from passdown.data.engine.pipeline import FilterTable
+from passdown.data.engine.run import run_stage
+from passdown.data.engine.stages import quality_stage
+if __name__ == "__main__":
+    run_stage(quality_stage(FilterTable(), 0), Path(sys.argv[1]), Path(sys.argv[2]), workers=int(sys.argv[3]))
+"""
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_killed_at_any_moment_and_run_again_the_result_is_the_same(shelf: Path, tmp_path: Path, workers: str) -> None:
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED)
+    wanted, out = tmp_path / "wanted", tmp_path / "out"
+    run_stage(quality_stage(FilterTable(), 0), shelf, wanted)
+    for shards in range(3):
+        process = subprocess.Popen(
+            [sys.executable, str(script), str(shelf), str(out), workers], start_new_session=True,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        deadline = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < deadline and len(list(out.glob("part-*"))) <= shards:
+            time.sleep(0.002)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    run_stage(quality_stage(FilterTable(), 0), shelf, out)
+    assert set_hash([out]) == set_hash([wanted])
+    assert set_hash([out / "rejects"]) == set_hash([wanted / "rejects"])
+    assert not list(out.rglob("*.tmp"))
+
+
+def test_two_runs_in_one_folder_do_not_meet(shelf: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with lock(tmp_path / "out/.lock"), pytest.raises(ConflictError):
+        run_stage(quality_stage(FilterTable(), 0), shelf, tmp_path / "out")
+
+
+def test_a_file_that_is_no_shard_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "part-00000.parquet").write_bytes(b"PAR1 not really PAR1")
+    with pytest.raises(FormatError, match="no shard"):
+        run_stage(quality_stage(FilterTable(), 0), tmp_path, tmp_path / "out")
+    assert not list((tmp_path / "out").glob("*.parquet"))
+    with pytest.raises(UsageError, match="no shards"):
+        shards_in(tmp_path / "nowhere")
+
+
+def test_copies_are_dropped_whatever_their_order(tmp_path: Path, script: Any) -> None:
+    one = script().asks("Mend it.").runs("cat a.py", "x").runs("pytest -q", "1 passed").says("Done.")
+    other = script().asks("Another thing.").runs("cat b.py", "x").runs("pytest -q", "2 passed").says("Done.")
+    rows = [trajectory_row(run.trajectory(source=name)) for name in ("first", "second") for run in (one, other)]
+    kept = []
+    for number, order in enumerate((rows, rows[::-1])):
+        folder = tmp_path / f"{number}"
+        with written(folder / "in/part-00000.parquet") as writer:
+            for row in order:
+                writer.write(row)
+        ran = run_stage(deciding_stage(decide(folder / "in", folder / "gone.json", FilterTable())), folder / "in",
+                        folder / "out")  # fmt: skip
+        assert ran.rejected == {"duplicate": 2}
+        kept.append({(row.id, row.source) for row in _rows(folder / "out")})
+    assert kept[0] == kept[1]
+    assert len(kept[0]) == 2
+
+
+def test_files_are_read_in_processes_and_a_changed_one_again(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    row = {"messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hello to you."}]}
+    for number in range(3):
+        (folder / f"{number}.json").write_text(json.dumps(row | {"id": number}))
+    (folder / ".hidden.json").write_text("{}")
+    (folder / "noise.bin").write_bytes(b"\x00\x01\x02")
+    inputs = find_inputs([folder], licence="MIT")
+    assert [entry.name for entry in inputs] == ["0.json", "1.json", "2.json", "noise.bin"]
+    list_files(inputs, tmp_path / "list")
+    ran = run_stage(ingest_stage(), tmp_path / "list", tmp_path / "read")
+    assert (ran.rows, sum(ran.rejected.values())) == (3, 1)
+    found = [trajectory_in(row) for row in _rows(tmp_path / "read")]
+    assert {run.provenance.licence for run in found} == {"MIT"}
+    assert {run.provenance.file for run in found} == {"0.json", "1.json", "2.json"}
+    assert run_stage(ingest_stage(), tmp_path / "list", tmp_path / "read").made == 0
+    (folder / "1.json").write_text(json.dumps(row | {"id": 11}))
+    list_files(find_inputs([folder], licence="MIT"), tmp_path / "list")
+    assert run_stage(ingest_stage(), tmp_path / "list", tmp_path / "read").made == 1
+
+
+def test_a_wrong_pipeline_file_names_the_key(tmp_path: Path) -> None:
+    file = tmp_path / "p.toml"
+    file.write_text('[[source]]\npath = "x"\n[points]\nper_trajectry = 3\n')
+    with pytest.raises(FormatError, match="per_trajectry"):
+        read_pipeline(file)
+
+
+def test_the_example_pipeline_can_be_used_and_shows_the_defaults(tmp_path: Path) -> None:
+    from passdown.cli.data import EXAMPLE
+    from passdown.data.engine.pipeline import Pipeline, SourceTable
+
+    file = tmp_path / "p.toml"
+    file.write_text(EXAMPLE)
+    assert read_pipeline(file) == Pipeline(source=[SourceTable(path="trajectories")])
