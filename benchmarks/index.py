@@ -28,6 +28,8 @@ for path in pathlib.Path(sys.argv[1]).glob("*/*.jsonl"):
 """
 
 _FILL = """
+import gc
+gc.set_threshold(100_000, 50, 1000)  # as the command does
 from passdown.sessions.index.fill import refresh
 if __name__ == "__main__":
     refresh(processes=int(__import__("sys").argv[1]))

@@ -162,7 +162,7 @@ def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001 - content decides
     """Say whether a file that starts with `head` is a Claude Code log, or the JSON of a web session."""
     if b'"loglines"' in head and head.lstrip().startswith(b"{") and b'"message"' in head:
         return True
-    for data in head.split(b"\n")[:50]:
+    for data in head.split(b"\n", 50)[:50]:
         try:
             line = _LINE.decode(data.strip(b"\x00\xef\xbb\xbf\r "))
         except BAD:

@@ -61,7 +61,7 @@ def find(home: Path) -> Iterator[SessionRef]:
 def refer(path: Path) -> SessionRef | None:
     """Return what the ends of a log say of its session, None when it cannot be read or is none."""
     try:
-        head, known = _glance(path)
+        head, _, known = _glance(path)
         modified = path.stat().st_mtime_ns
     except (OSError, UnsafeError):
         return None
@@ -90,7 +90,7 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
     Raises `FileNotFoundError` when the file is gone.
     """
     path = Path(ref.path)
-    head, known = _glance(path, ref.session_id)
+    head, tail, known = _glance(path, ref.session_id)
     yield _start(known)
     if b'"loglines"' in head and head.lstrip().startswith(b"{"):
         yield from _document(path, known.size)
@@ -99,7 +99,7 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
     reader = Reader(known.session_id, frozenset(agent for agent, _ in sidecars))
     reader.place(known.cwd, known.first_branch)
     reader.ours = _present(path, known.leaves)
-    data = _whole(path, known.size)
+    data = _whole(path, known.size, head + tail)
     log = _Log(path, reader, max_line, agent=known.agent_id, off=taken_back(path, data), data=data)
     yield from log.events()
     records, ended = log.records, log.size
@@ -113,8 +113,8 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
     yield SessionEnd(records=records, bytes=ended, ignored=dict(sorted(reader.ignored.items())))
 
 
-def _glance(path: Path, session_id: str = "") -> tuple[bytes, Outline]:
-    """Return a log's first bytes and what its ends say; not read anew for who asks twice in a row."""
+def _glance(path: Path, session_id: str = "") -> tuple[bytes, bytes, Outline]:
+    """Return a log's two ends and what they say; not read anew for who asks twice in a row."""
     status = path.lstat()
     name = session_id or path.name.partition(".")[0]
     if status.st_ctime_ns > time.time_ns() - _SETTLED_NS:
@@ -122,23 +122,24 @@ def _glance(path: Path, session_id: str = "") -> tuple[bytes, Outline]:
     return _looked(path, name, (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
 
 
-def _look(path: Path, session_id: str) -> tuple[bytes, Outline]:
+def _look(path: Path, session_id: str) -> tuple[bytes, bytes, Outline]:
     head, tail, size = read_ends(path)
-    return head, outline(path, head, tail, size, session_id=session_id)
+    return head, tail, outline(path, head, tail, size, session_id=session_id)
 
 
 @lru_cache(maxsize=1)
-def _looked(path: Path, session_id: str, _stamp: tuple[int, ...]) -> tuple[bytes, Outline]:
+def _looked(path: Path, session_id: str, _stamp: tuple[int, ...]) -> tuple[bytes, bytes, Outline]:
     return _look(path, session_id)
 
 
-def _whole(path: Path, size: int) -> bytes | None:
+def _whole(path: Path, size: int, ends: bytes) -> bytes | None:
     """Return all of a log that is short, since it is gone through twice; None for another."""
     if size > CHUNK or path.suffix == ".zst":
         return None
+    if len(ends) == size:
+        return ends
     with open_log(path) as stream:
-        data = stream.read(CHUNK + 1)
-    return data if len(data) <= CHUNK else None
+        return stream.read(size)
 
 
 def _start(known: Outline) -> SessionStart:
@@ -256,23 +257,29 @@ def _document(path: Path, size: int) -> Iterator[AnyEvent]:
 
 def _sidecars(path: Path, session_id: str) -> list[tuple[str, Path]]:
     """Return the subagents that have a file of their own, by name: in the session's folder, or (2.0) beside its log."""
-    folder = path.with_name(path.name.partition(".")[0]) / "subagents"
+    changed = _changed(path.parent)
+    beside = _beside if changed < time.time_ns() - _SETTLED_NS else _beside.__wrapped__
+    flats, folders = beside(path.parent, changed)
+    own = path.name.partition(".")[0]
     found: list[tuple[str, Path]] = []
-    if (named := _named(folder)) and not (folder.is_symlink() or folder.parent.is_symlink()):
-        found += named
+    if own in folders and not (folder := path.parent / own / "subagents").is_symlink():
+        found += _named(folder, _names(folder))
     known = {agent for agent, _ in found}
-    for agent, flat in _flat(path.parent, _changed(path.parent)):
+    for agent, flat in flats:
         if agent not in known and flat != path and _owner(flat, _changed(flat)) == session_id:
             found.append((agent, flat))
     return found
 
 
-def _named(folder: Path) -> list[tuple[str, Path]]:
-    """Return the subagents' files of a folder; links and the program's own workers are left out."""
+def _names(folder: Path) -> list[str]:
     try:
-        names = os.listdir(folder)  # noqa: PTH208 - most sessions have no such folder, and a Path tells of it slowly
+        return os.listdir(folder)  # noqa: PTH208
     except OSError:
         return []
+
+
+def _named(folder: Path, names: list[str]) -> list[tuple[str, Path]]:
+    """Return the subagents' files among a folder's names; links and the program's own workers are left out."""
     return [
         (agent, path)
         for name in sorted(names)
@@ -285,15 +292,18 @@ def _named(folder: Path) -> list[tuple[str, Path]]:
 
 
 @lru_cache(maxsize=16)
-def _flat(folder: Path, _changed: int) -> list[tuple[str, Path]]:
-    return _named(folder)
+def _beside(folder: Path, _changed: int) -> tuple[list[tuple[str, Path]], frozenset[str]]:
+    """Return the subagents' files in a project's folder, and the folders that sessions have in it."""
+    names = _names(folder)
+    folders = (name for name in names if not name.endswith(".jsonl"))
+    return _named(folder, names), frozenset(name for name in folders if not (folder / name).is_symlink())
 
 
 @lru_cache(maxsize=4096)
 def _owner(path: Path, _changed: int) -> str | None:
     """Return the session that a subagent's file is of, None for a file that is no subagent's."""
     try:
-        known = _look(path, "")[1]
+        known = _look(path, "")[2]
     except (OSError, UnsafeError):
         return None
     return known.session_id if known.agent_id else None

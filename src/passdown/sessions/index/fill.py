@@ -124,7 +124,8 @@ class _Writer:
         from passdown.sessions.index.workers import read_all
 
         total, done, troubled = sum(task.size for task in tasks), 0, 0
-        several = self._processes if total > ALONE else 1
+        # One more than there are processors: one of them most often waits to hand over what it read.
+        several = self._processes + (self._processes > 1) if total > ALONE else 1
         for task, found in read_all(tasks, several):
             if isinstance(found, list):
                 self._say(task, found)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from passdown.agents.table import sessions_of
+from passdown.agents.table import Sessions, sessions_of
 from passdown.errors import PassdownError
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, AssistantMessage, SessionRef, ToolCall, UserMessage
@@ -94,7 +94,7 @@ def read_task(task: Task) -> Iterator[list[Text] | Row | None]:
     """Read a session: yield batches of its texts, last its row; None where the file holds no session."""
     ref = None
     try:
-        ref = task.ref or sessions_of(agent_called(task.agent)).refer(Path(task.path))
+        ref = task.ref or _reader(task.agent).refer(Path(task.path))
         if ref is None:
             yield None
             return
@@ -109,7 +109,7 @@ def _fold(task: Task, ref: SessionRef) -> Iterator[list[Text] | Row]:
     gathered = Gathered(_redactor())
     fold = Fold()
     tally = TallyReader(_clean)
-    for event in sessions_of(agent_called(ref.agent)).read(ref):
+    for event in _reader(ref.agent).read(ref):
         fold.add(event)
         tally.add(event)
         gathered.add(event)
@@ -139,6 +139,11 @@ def _fold(task: Task, ref: SessionRef) -> Iterator[list[Text] | Row]:
         spent=tally.finish(),
         began=_bounded(ref.started_at) or 0,
     )
+
+
+@cache
+def _reader(agent: str) -> Sessions:
+    return sessions_of(agent_called(agent))
 
 
 @cache
