@@ -19,6 +19,11 @@ _RUN = lazy_pattern(
 )
 """Scripts that put no space between words, and Korean, whose particles stick to them."""
 
+_MARKED = lazy_pattern("[\u0e00-\u2fff]")
+"""Where scripts stand that have marks by themselves, which belong to the letter before."""
+
+_WIDE = lazy_pattern("[\u3000\uff01-\uff5e]+")
+
 _TERM = lazy_pattern(r'(-?)(?:"([^"]*)"?|([^\s"]+))(\*?)')
 
 
@@ -29,8 +34,17 @@ def searchable(text: str) -> str:
     """
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFKC", text)
-    return text if _is_western(text) else _RUN.sub(_pairs, text)
+    text = _folded(text)
+    if _is_western(text):
+        return text
+    return _RUN.sub(_pairs if _MARKED.search(text) else _plain_pairs, text)
+
+
+def _folded(text: str) -> str:
+    """Return the text in the form NFKC. Wide punctuation is all that keeps most Chinese text from being in it."""
+    if not unicodedata.is_normalized("NFKC", text):
+        text = _WIDE.sub(lambda wide: unicodedata.normalize("NFKC", wide[0]), text)
+    return unicodedata.normalize("NFKC", text)
 
 
 def _is_western(text: str) -> bool:
@@ -45,6 +59,11 @@ def _is_western(text: str) -> bool:
 def _pairs(run: re.Match[str]) -> str:
     letters = _letters(run[0])
     return f" {' '.join(map(add, letters, letters[1:]))} {letters[-1:]} "
+
+
+def _plain_pairs(run: re.Match[str]) -> str:
+    letters = run[0]
+    return f" {' '.join(map(add, letters, letters[1:]))} {letters[-1]} "
 
 
 def _letters(run: str) -> str:
