@@ -8,6 +8,17 @@ from passdown.data.actions.canonical import Canonicalizer
 from passdown.data.actions.keys import key
 from passdown.model.session import ToolCall
 
+PATCH = """*** Begin Patch
+*** Update File: src/a.py
+@@
+-a
++b
+*** Add File: n.py
++x
+*** Delete File: o.py
+*** End Patch
+"""
+
 LOOKING = [
     ("cat src/a.py", "READ src/a.py"),
     ("cat /testbed/src/a.py", "READ src/a.py"),
@@ -89,8 +100,7 @@ CHANGING = [
     ("patch -p1 <<'EOF'\n--- a/src/a.py\n+++ b/src/a.py\n@@ -1 +1 @@\n-a\n+b\nEOF", "EDIT src/a.py"),
     ("git apply <<'EOF'\n--- /dev/null\n+++ b/n.py\n@@ -0,0 +1 @@\n+b\nEOF", "CREATE n.py"),
     (
-        "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: src/a.py\n@@\n-a\n+b\n*** Add File: n.py\n+x\n"
-        "*** Delete File: o.py\n*** End Patch\nEOF",
+        f"apply_patch <<'EOF'\n{PATCH}EOF",
         "EDIT src/a.py | CREATE n.py | DELETE o.py",
     ),
     ("python3 - <<'PY'\np='src/a.py'\ns=open(p).read()\nopen(p,'w').write(s.replace('a','b'))\nPY", "EDIT src/a.py"),
@@ -180,6 +190,8 @@ SHAPES = [
     ("a=(1 2); ls", "SEARCH ."),
     ("(( i++ )); ls", "SEARCH ."),
     ("export A=1; source venv/bin/activate; python x.py", "RUN x.py"),
+    ("cd packages/a && npm test", "TEST npm test @ packages/a"),
+    ("cd tests && pytest test_a.py", "TEST tests/test_a.py"),
     ("cd src", ""),
     ("true", ""),
     ("echo --- ; ls; echo --- ; pwd", "SEARCH . | READ env:pwd"),

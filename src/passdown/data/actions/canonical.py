@@ -174,6 +174,9 @@ def _same_pipeline(doings: tuple[Doing, ...], at: int) -> bool:
 
 def _known(draft: Draft, cwd: str, places: Places, good: bool, bad: bool) -> _Known:
     target, detail = _placed(draft.target, cwd, places), _placed(draft.detail, cwd, places)
+    if draft.kind in ("TEST", "BUILD") and cwd != places.root and places.root and MARK not in draft.target:
+        where = f" @ {places.resolve('.', cwd)}"  # the same words mean other tests in another folder
+        target, detail = target + where, detail + where
     digest = hashlib.blake2b(detail.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     reads, writes = _inside(draft.reads, cwd, places), _inside(draft.writes, cwd, places)
     return _Known(Draft(draft.kind, target, detail[:MAX_DETAIL], reads, writes, draft.part), digest, good, bad)

@@ -57,15 +57,17 @@ def _narrowed(cwd: str, votes: Counter[str]) -> str:
 
 
 def _vote(votes: Counter[str], call: ToolCall) -> None:
-    for path in (call.cwd, *call.paths[:4]):
+    if call.cwd and is_absolute(cwd := posix_path(call.cwd[:MAX_PATH])):
+        votes[_work(cwd, folder=True)] += 1
+    for path in call.paths[:4]:
         if path and is_absolute(clean := posix_path(path[:MAX_PATH])):
             votes[_work(clean)] += 1
     if "cd " in call.command:
         for found in _CD.finditer(call.command, 0, 4000):
-            votes[_work(found[1])] += 2
+            votes[_work(found[1], folder=True)] += 2
 
 
-def _work(path: str) -> str:
+def _work(path: str, *, folder: bool = False) -> str:
     """Return the folder of the work that a path seems to lie in, empty for places that hold none."""
     clean = posixpath.normpath(path[:MAX_PATH])
     if clean == "/" or _SYSTEM.match(f"{clean}/"):
@@ -76,7 +78,7 @@ def _work(path: str) -> str:
     depth = _DEPTH.get(parts[1], 1)
     found = "/" + "/".join(parts[1 : depth + 1])
     last = found.rpartition("/")[2]
-    if len(parts) == depth + 1 and "." in last[1:] and not last.startswith("."):
+    if not folder and len(parts) <= depth + 1 and "." in last[1:] and not last.startswith("."):
         return posixpath.dirname(found) if depth > 1 else ""  # a file
     return found
 

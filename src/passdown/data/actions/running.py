@@ -101,7 +101,7 @@ def script(program: str, words: tuple[str, ...], stdin: str | None) -> tuple[Dra
     if not rest:
         return (Draft("RUN", program, text_of(program, arguments)),)
     path = rest[0]
-    return (Draft("RUN", marked(path), text_of(program, arguments, _paths(rest)), (path,)),)
+    return (Draft("RUN", marked(path), text_of(program, arguments, {*_paths(rest), path}), (path,)),)
 
 
 def _paths(words: tuple[str, ...]) -> set[str]:
@@ -175,7 +175,7 @@ def tests(program: str, words: tuple[str, ...]) -> tuple[Draft, ...]:
     """Return a run of tests; its target is what it selects, or the runner where it takes everything."""
     if program == "pytest":
         arguments = sort_words(words, _PYTEST_VALUED)
-        chosen = " ".join(_selector(word) for word in arguments.rest[:MAX_FILES])
+        chosen = " ".join(_selector(word, path=True) for word in arguments.rest[:MAX_FILES])
         for flag in ("-k", "-m"):
             if value := arguments.value(flag):
                 chosen += f" {flag} {value}"
@@ -202,9 +202,9 @@ def _files(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word.partition("::")[0] for word in words[:MAX_FILES] if "/" in word or _SELECTOR.match(word))
 
 
-def _selector(word: str) -> str:
-    path, colons, rest = word.partition("::")
-    return f"{marked(path)}{colons}{rest}" if "/" in path or _SELECTOR.fullmatch(path) else word
+def _selector(word: str, *, path: bool = False) -> str:
+    file, colons, rest = word.partition("::")
+    return f"{marked(file)}{colons}{rest}" if path or "/" in file or _SELECTOR.fullmatch(file) else word
 
 
 def install(program: str, words: tuple[str, ...]) -> tuple[Draft, ...] | None:

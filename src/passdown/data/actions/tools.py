@@ -200,7 +200,7 @@ def _search(call: ToolCall) -> Draft:
     name = _last(call.tool)
     arguments = call.arguments
     pattern = "" if name in ("ls", "list_dir", "list_directory", "list_files") else _first(arguments, _PATTERNS)
-    places = call.paths
+    places = () if name in ("find_file", "find_files") else call.paths
     if not places:
         place = next((arguments[key] for key in _PLACES if isinstance(arguments.get(key), str) and arguments[key]), "")
         places = (place,) if place else ()
