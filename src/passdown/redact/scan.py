@@ -25,6 +25,10 @@ PIECE = 1 << 16
 _SHORT = 1024
 """Characters up to which looking for each anchor by itself costs less than making the search for all."""
 
+_REMEMBERED = 4096
+_REMEMBERED_SHORT = 512
+"""How many texts in which nothing was found are remembered, and of how many characters: many are redacted twice."""
+
 _PASSES = 6
 _DEEPEST = 128
 _SHORTEST_ENVIRONMENT_VALUE = 8
@@ -58,6 +62,7 @@ class Redactor:
     ) -> None:
         self.counts: dict[str, int] = {}
         self._short = 0 if many else _SHORT
+        self._plain: set[str] = set()
         self._folders = Folders(folders or {})
         self._known = _known_values(environ or {})
         alternatives = "|".join(re.escape(value) for value in self._known)
@@ -65,6 +70,14 @@ class Redactor:
 
     def text(self, value: str) -> str:
         """Return the text with every secret replaced, and every known folder."""
+        if value in self._plain:
+            return value
+        clean = self._redacted(value)
+        if clean == value and len(value) <= _REMEMBERED_SHORT and len(self._plain) < _REMEMBERED:
+            self._plain.add(value)
+        return clean
+
+    def _redacted(self, value: str) -> str:
         value = self._folders.text(value)
         if self._known_pattern is not None and any(known in value for known in self._known):
             value = self._known_pattern.sub(self._replace_known, value)
@@ -189,8 +202,12 @@ def _pieces(text: str) -> Iterator[str]:
 def _line_spans(text: str, short: int) -> Iterator[Span]:
     searches, rules, words = _tables()
     for anchors, search in searches:
-        if len(text) < short and not any(anchor in text for anchor in anchors):
-            continue
+        if len(text) < short:
+            for anchor in anchors:
+                if anchor in text:
+                    break
+            else:
+                continue
         position, patience = 0, Patience(text)
         while found := search.search(text, position):
             position = found.start() + 1
