@@ -152,7 +152,9 @@ class _Told:
     def _calls(self, function: str, kwargs: Any, identifier: str) -> None:
         arguments = {str(key): value for key, value in kwargs.items()} if isinstance(kwargs, dict) else {}
         paths: tuple[str, ...] = ()
-        if function in OWN and arguments.keys() <= _TYPED:
+        if function == "goto" and "url" in arguments:  # a browser's, and no line of a file
+            function = "goto_url"
+        elif function in OWN and arguments.keys() <= _TYPED:
             named = _unquoted(arguments.get("path") or arguments.get("filename"))
             paths = (named,) if function in ("open", "create") and isinstance(named, str) else ()
             arguments = _typed(function, arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Raw
+from msgspec import Raw, structs
 
 from passdown.io.log import safe_id
 from passdown.model.session import AnyEvent, AssistantMessage, Interruption, SessionStart, ToolCall
@@ -41,6 +41,21 @@ def converse(
     return events
 
 
-def acted(events: list[AnyEvent]) -> bool:
-    """Say whether an agent said or did anything."""
-    return any(isinstance(event, AssistantMessage | ToolCall) for event in events)
+def acted(events: list[AnyEvent], agent_id: str = "") -> bool:
+    """Say whether an agent said or did anything of its own: not rewound, and no other session's."""
+    return any(
+        isinstance(event, AssistantMessage | ToolCall)
+        and event.agent_id == agent_id
+        and event.active
+        and not event.copied
+        for event in events
+    )
+
+
+def as_main(events: list[AnyEvent]) -> tuple[list[AnyEvent], str]:
+    """Return the events of a file that holds one subagent's run alone as a run of its own, and the subagent's id."""
+    names = {event.agent_id for event in events if isinstance(event, AssistantMessage | ToolCall)}
+    if len(names) != 1 or "" in names:
+        return events, ""
+    name = names.pop()
+    return [structs.replace(event, agent_id="") if event.agent_id == name else event for event in events], name

@@ -12,7 +12,7 @@ from passdown.agents.opencode.database import sessions_in
 from passdown.agents.openhands import output
 from passdown.agents.table import Agent, sessions_of
 from passdown.data.records import Outcome, Reject, Trajectory
-from passdown.data.sources.conversing import acted
+from passdown.data.sources.conversing import acted, as_main
 from passdown.data.sources.origin import Origin, Task, decided, extras_of, loaded, named_tests, task_of, text_in
 from passdown.data.sources.rows import is_parquet, rows_in
 from passdown.data.trajectory import assemble
@@ -106,17 +106,18 @@ def _inside(agent: Agent, path: Path) -> Iterator[SessionRef]:
 def _made(
     events: Iterable[AnyEvent], origin: Origin, number: int, data: bytes = b"", remote: str = ""
 ) -> Trajectory | Reject:
-    told = list(events)
+    told, subagent = as_main(list(events))
     if not acted(told):
         return origin.reject("empty", number, _unread(told))
     start = next((event for event in told if isinstance(event, SessionStart)), None)
     beside = _beside(data)
-    task = task_of(beside.get("instance_id") or (start.session_id if start is not None else ""))
+    session = start.session_id if start is not None else ""
+    task = task_of(beside.get("instance_id") or session)
     task = task if task.repo else Task(text_in(beside.get("instance_id")))
     repo = text_in(beside.get("repo")) or task.repo or plain_remote(remote).partition("/")[2]
     return assemble(
         told, origin.at(number), instance_id=task.instance_id, repo=repo, base_commit=task.base_commit,
-        outcome=_outcome(beside), extras=extras_of(source_id=start.session_id if start is not None else ""),
+        outcome=_outcome(beside), extras=extras_of(source_id=session, subagent=subagent),
     )  # fmt: skip
 
 
