@@ -29,7 +29,7 @@ _SCRIPT = lazy_pattern(
 _CHECKING = lazy_pattern(r"(?i)(?:^|[/_.-])(?:repro\w*|check\w*|verify\w*|tests?|debug\w*|demo\w*)(?=[/_.-])")
 _COPIES = (".bak", ".backup", ".orig", ".rej", ".old", "~", ".swp", ".pyc", ".log")
 _TEST = lazy_pattern(
-    r"(?i)(?:.*/)?(?:tests?|testing|__tests__|specs?|e2e)/.*|(?:.*/)?(?:test_[^/]*|[^/]*[_.-](?:test|tests|spec)\.\w+|conftest\.py)"
+    r"(?i)(?:.*/)?(?:[\w-]*[_-])?(?:tests?|testing|__tests__|specs?|e2e)/.*|(?:.*/)?(?:test_[^/]*|[^/]*[_.-](?:test|tests|spec)\.\w+|conftest\.py)"
 )
 
 Status = Literal["A", "M", "D"]
@@ -190,7 +190,7 @@ class Ledger:
         base = prefix.base_commit if _OBJECT.fullmatch(prefix.base_commit) else ""
         head = self.head if _OBJECT.fullmatch(self.head) else base if not self.commits else ""
         return RepositoryFacts(
-            root=prefix.root, branch=self.branch, head=head, base=base, base_rule="recorded" if base else "",
+            root=prefix.root, branch=self.branch, head=head, base=base, base_rule="recorded" if base else "not_read",
             commits=tuple(self.commits[:50]), commits_total=len(self.commits), changes=changes,
             changes_total=len(changes) + self.omitted,
         )  # fmt: skip

@@ -21,6 +21,8 @@ NONE = "NONE OBSERVED"
 
 _COLOURS: dict[str, Validation] = {"green": "passed", "red": "failed", "error": "unknown"}
 
+_SAYS_YES = lazy_pattern(r"(?i)\b(?:all (?:good|passed|ok)|pass(?:ed|es)?|success(?:ful(?:ly)?)?|ok)\b|✓|✅")
+_SAYS_NO = lazy_pattern(r"(?i)fail|error|exception|\bnot\b|✗|❌")
 _CHECKING = lazy_pattern(
     r"(?i)(?:^|[\s/_.-])(?:repro|reproduce\w*|check\w*|verify\w*|test\w*)\S*\.(?:py|sh|js|ts|rb|pl)\b"
 )
@@ -76,7 +78,10 @@ def continuation_of(prefix: Prefix, ledger: Ledger, evidence: Evidence, clean: C
     ended = _ended(evidence, run, action)
     edits = [*([ledger.edited] if ledger.edited else []), *ledger.ran.values()]
     after = all(moment > edit for edit in edits)
-    said = clean(_line(evidence, run, ended) or _last_line(prefix, moment, action))
+    last_line = _last_line(prefix, moment, action)
+    if ended == "unknown" and action.ok and _SAYS_YES.search(last_line) and not _SAYS_NO.search(last_line):
+        ended = "passed"
+    said = clean(_line(evidence, run, ended) or last_line)
     return structs.replace(
         state, validation=ended if after else "none", ended=ended, step=moment.step, line=said,
         command=clean(run.command if run else action.detail or action.target),
@@ -119,12 +124,20 @@ def _run_at(evidence: Evidence, step: int, action: Action) -> CommandRun | None:
 def _ended(evidence: Evidence, run: CommandRun | None, action: Action) -> Validation:
     tests = evidence.tests
     if run is None:
-        return "unknown" if action.ok is None else "passed" if action.ok else "failed"
+        return (
+            "unknown"
+            if action.ok is None
+            else "failed"
+            if not action.ok
+            else "passed"
+            if action.kind == "TEST"
+            else "unknown"
+        )
     if tests.source is not None and run.source == tests.source and tests.decided_by == run.command:
         return _COLOURS.get(tests.last_outcome, "unknown")
-    if run.result in ("ok", "failed"):
-        return "passed" if run.result == "ok" and run.exit in (0, None) else "failed"
-    return "unknown"
+    if run.result == "ok" and run.exit in (0, None):
+        return "passed" if action.kind == "TEST" else "unknown"
+    return "failed" if run.result in ("ok", "failed") else "unknown"
 
 
 def _line(evidence: Evidence, run: CommandRun | None, ended: Validation) -> str:

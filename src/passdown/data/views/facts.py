@@ -134,6 +134,8 @@ def _words(material: Material, facts: _Facts) -> None:
     for answer in evidence.answers:
         facts.add("decision", answer.answer, f"asked: {answer.question}", _step(answer.source), "stated")
     for refused in evidence.rejections:
+        if refused.kind == "interrupted" and not refused.reason:
+            continue
         why = refused.reason or "reason not recorded"
         facts.add("decision", f"{refused.kind}: {refused.what}", why, _step(refused.source), "stated")
     if evidence.plan is not None:

@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from passdown.data.records import Outcome, Prefix, Snapshot, Trajectory, View
 from passdown.data.views.changes import Ledger, ledger_of
-from passdown.data.views.leaks import added_lines, grams, said_in, tokens_of
+from passdown.data.views.leaks import added_lines, bare, grams, said_in, tokens_of
 from passdown.data.views.shared import Shared
 from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
@@ -46,8 +46,10 @@ class Known(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def tokens(self) -> str:
-        """The same as tokens with one space between."""
-        return tokens_of(self.text)
+        """The same as tokens with one space between: as it was said, and as views write it."""
+        shared = Shared(self.prefix.root)
+        texts = (self.text, shared.trace.clean(self.text), shared.notes.clean(self.text))
+        return "".join(map(tokens_of, dict.fromkeys(texts)))
 
 
 def gate(
@@ -123,7 +125,7 @@ def _future_code(view: View, known: Known, trajectory: Trajectory) -> Iterator[F
     shown = tokens_of(_whole(view))
     reported = 0
     for line in lines:
-        if reported < _MOST and any(gram in shown and gram not in known.tokens for gram in grams(line)):
+        if reported < _MOST and any(gram in shown and bare(gram) not in known.tokens for gram in grams(line)):
             reported += 1
             yield _finding("view.future_code", f"holds what only a later edit adds: {line.strip()[:120]}", view)
 

@@ -11,7 +11,8 @@ from passdown.model.session import ToolCall
 
 GRAM = 8
 MAX_LINES = 2000
-_TOKEN = lazy_pattern(r"\w+|[^\w\s]")
+_TOKEN = lazy_pattern(r"\w+|[^\w\s`\\*]")
+"""Words and signs, without those that Markdown and JSON put in and take out."""
 _OLD = frozenset({"old_str", "old_string", "old", "oldText", "oldString", "search", "view_range"})
 _CHANGING = ("EDIT", "CREATE")
 
@@ -26,6 +27,16 @@ def grams(line: str) -> Iterator[str]:
     tokens = _TOKEN.findall(line)
     for at in range(len(tokens) - GRAM + 1):
         yield f" {' '.join(tokens[at : at + GRAM])} "
+
+
+def bare(gram: str) -> str:
+    """Return a gram without the signs at its ends: what stands around a quoted path or name says nothing."""
+    tokens = gram.split()
+    while tokens and not tokens[0][0].isalnum() and tokens[0][0] != "_":
+        del tokens[0]
+    while tokens and not tokens[-1][0].isalnum() and tokens[-1][0] != "_":
+        del tokens[-1]
+    return f" {' '.join(tokens)} "
 
 
 def added_lines(trajectory: Trajectory, k: int) -> tuple[str, ...]:

@@ -67,5 +67,5 @@ def _index(facts: tuple[Fact, ...], items: int, chars: int) -> tuple[list[str], 
 
 
 def _line(fact: Fact, chars: int) -> str:
-    value = f": {inline(fact.value, chars)}" if fact.value and fact.type != "todo" else ""
+    value = f" — {inline(fact.value, chars)}" if fact.value and fact.type != "todo" else ""
     return f"{inline(fact.key, chars)}{value} (step {fact.step} · {fact.status})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -117,7 +117,13 @@ def _entry(event: AnyEvent, task: str, said: str) -> tuple[str, str, str] | None
 def _call(event: ToolCall) -> str:
     if event.action == "run" and event.command:
         return event.command
-    return f"{event.tool} {_ENCODE.encode(event.arguments).decode()}" if event.arguments else event.tool
+    return "\n".join([event.tool, *(_argument(name, value) for name, value in event.arguments.items())])
+
+
+def _argument(name: str, value: Any) -> str:
+    """Return an argument as text: a line of its own, more of them below its name."""
+    text = value if isinstance(value, str) else _ENCODE.encode(value).decode()
+    return f"{name}:\n{text}" if "\n" in text else f"{name}: {text}"
 
 
 def _result(event: ToolResult) -> str:
