@@ -21,7 +21,7 @@ from passdown.trajectories.document import Part, Reading, Row, choose, decoded, 
 from passdown.trajectories.messages import name_of, told, within
 from passdown.trajectories.outline import outline
 
-_OWN = frozenset({
+OWN = frozenset({
     "open", "goto", "scroll_up", "scroll_down", "create", "edit", "insert", "append", "search_dir", "search_file",
     "find_file", "filemap", "submit", "exit_cost", "exit_context", "exit_format", "skip", "exit_forfeit", "undo_edit",
 })  # fmt: skip
@@ -84,7 +84,11 @@ def read(ref: SessionRef) -> Iterator[AnyEvent]:
     Raises `FileNotFoundError` when the file is gone, `UsageError` when it holds several and none of them is named.
     """
     path = Path(ref.path)
-    row = choose(open_rows(path, listed=False), ref.inner, ref.path)
+    yield from read_row(choose(open_rows(path, listed=False), ref.inner, ref.path), path)
+
+
+def read_row(row: Row, path: Path, inner: str = "") -> Iterator[AnyEvent]:  # noqa: ARG001 - as other formats have it
+    """Yield the events of one trajectory that is at hand as bytes; `path` is only what it is called after."""
     data = row.data or b""
     document = decoded(data, _DOCUMENT)
     run = _Run(document if document is not None else Document())
@@ -191,7 +195,7 @@ class _Run:
         if not action:
             return
         words = action.split(None, 2)
-        own = words[0] in _OWN
+        own = words[0] in OWN
         paths: tuple[str, ...] = ()
         if words[0] in _EDITORS and (file := self._file(self.number)):
             paths = (file,)
