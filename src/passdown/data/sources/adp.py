@@ -114,6 +114,7 @@ class _Told:
     def __init__(self, line: int, model: str) -> None:
         self.place: dict[str, Any] = {"offset": 0, "line": line}
         self.conversation = Conversation(model=model)
+        self.open_file = ""
 
     def add(self, item: Item) -> list[AnyEvent]:
         """Return the events that an item becomes."""
@@ -156,14 +157,15 @@ class _Told:
             function = "goto_url"
         elif function in OWN and arguments.keys() <= _TYPED:
             named = _unquoted(arguments.get("path") or arguments.get("filename"))
-            paths = (named,) if function in ("open", "create") and isinstance(named, str) else ()
+            named = self.open_file if function == "edit" else named if function in ("open", "create") else ""
+            paths = (named,) if isinstance(named, str) and named else ()
             arguments = _typed(function, arguments)
         self.conversation.call(function, arguments, identifier=identifier, said=True, paths=paths)
 
     def _observed(self, item: Item, text: str) -> None:
         conversation = self.conversation
         if (match := OPEN.search(text[-OPEN_TAIL:])) is not None:
-            conversation.open_file, conversation.cwd = match[1].replace("n/a", ""), match[2]
+            self.open_file, conversation.cwd = match[1].replace("n/a", ""), match[2]
         identifier = text_in(item.tool_call_id)
         source = text_in(item.source)
         if identifier or (conversation.left_open() and source != "system"):
