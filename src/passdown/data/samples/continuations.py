@@ -74,7 +74,7 @@ def inspection(steps: tuple[Step, ...], k: int) -> tuple[int, ...]:
 
     What such a step saw is what the successor would see, so that it can stand at the beginning of a tail.
     """
-    wanted = {path for step in steps[k:] for action in step.actions for path in action.writes}
+    wanted = {path for step in steps[k:] for action in step.actions if action.ok is not False for path in action.writes}
     touched: set[str] = set()
     found: list[int] = []
     for step in reversed(steps[:k]):
