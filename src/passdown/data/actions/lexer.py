@@ -35,9 +35,11 @@ OPEN = Simple(("(",), scope=True)
 CLOSE = Simple((")",), scope=True)
 
 _TOKEN = lazy_pattern(
-    r"(?P<space>(?:[ \t\r]|\\\r?\n)+)|(?P<newline>\n)|(?P<comment>#[^\n]*)|(?P<heredoc>\d*<<-?(?!<))"
-    r"|(?P<redirect>(?:\d+|&)?(?:<<<|>>|>\||>&|<&|<>|>(?!\()|<(?!\()))|(?P<operator>&&|\|\||;;&|;;|;&|\|&|[;&|()])"
+    r"(?:[ \t\r]|\\\r?\n)*(?:(?P<plain>[^\s'\"\\`$;&|()<>#{}][^\s'\"\\`$;&|()<>{}]*)(?=[\s;&|)]|\Z)|(?P<newline>\n)"
+    r"|(?P<heredoc>\d*<<-?(?!<))|(?P<redirect>(?:\d+|&)?(?:<<<|>>|>\||>&|<&|<>|>(?!\()|<(?!\()))"
+    r"|(?P<operator>&&|\|\||;;&|;;|;&|\|&|[;&|()])|(?P<comment>(?<![^\s;&|()])#[^\n]*)|(?P<word>))"
 )
+"""A token and the blanks before it. `plain` is a word without quotes; `word` (empty) is where any other word begins."""
 _ASSIGNMENT = lazy_pattern(r"([A-Za-z_]\w*)\+?=", re.DOTALL)
 _EXPANDS = lazy_pattern(r"(?<!\\)(?:\\\\)*(?:`|\$[A-Za-z_{(0-9?*@#])")
 _ESCAPED = lazy_pattern(r"\\([\\$`\n])")
@@ -105,33 +107,40 @@ class _Lexer(WordReader):
         self.command = _Command("$" if depth else "")
         self.target = ""
         self.cases: list[str] = []
-        self.inner: list[Simple] = []
 
     def run(self) -> list[Simple]:
         """Read the whole text."""
         text, token = self.text, _TOKEN.match
         while self.at < len(text) and len(self.done) < MAX_COMMANDS:
             found = token(text, self.at)
-            if found is None or (found.lastgroup == "comment" and not self._at_word_start()):
-                self._word()
-                continue
+            if found is None:  # cannot be: a word may be empty
+                break
             self.at = found.end()
             kind = found.lastgroup
-            if kind == "newline":
-                self._read_here()
-                self._end(";")
-            elif kind == "heredoc":
-                self._announce(found.group())
-            elif kind == "redirect":
-                self.target = found.group()
-            elif kind == "operator":
-                self._operator(found.group())
+            if kind == "plain":
+                word = found["plain"]
+                self._take(word, [word], False)
+            elif kind == "word":
+                if self.at < len(text):
+                    start = self.at
+                    variants, quoted = self.pieces()
+                    self._take(text[start : self.at], variants, quoted)
+            elif kind != "comment":
+                self._mark(kind, found[kind or 0])
         self._read_here()
         self._end(";")
         return [command.simple() for command in self.done]
 
-    def _at_word_start(self) -> bool:
-        return self.at == 0 or self.text[self.at - 1] in " \t\n;&|("
+    def _mark(self, kind: str | None, mark: str) -> None:
+        if kind == "newline":
+            self._read_here()
+            self._end(";")
+        elif kind == "heredoc":
+            self._announce(mark)
+        elif kind == "redirect":
+            self.target = mark
+        else:
+            self._operator(mark)
 
     def _operator(self, mark: str) -> None:
         if self.cases and self.cases[-1] == "pattern":
@@ -232,10 +241,8 @@ class _Lexer(WordReader):
         else:
             self.variables.pop(name, None)
 
-    def _word(self) -> None:
-        start = self.at
-        variants, quoted = self.pieces()
-        raw = self.text[start : self.at]
+    def _take(self, raw: str, variants: list[str], quoted: bool) -> None:
+        """Take a word, as it is written and as it reads (several where a loop's variable stands in it)."""
         if self.target:
             self.command.redirects.append((self.target, variants[0]))
             if self.target == "<<<":
@@ -256,7 +263,8 @@ class _Lexer(WordReader):
         if not quoted and "{" in raw and len(variants) == 1 and (braces := _BRACES.fullmatch(variants[0])):
             variants = [f"{braces[1]}{part}{braces[3]}" for part in braces[2].split(",")[:MAX_VARIANTS]]
         self.command.words += variants
-        self._inside_case()
+        if self.command.head == "case":
+            self._inside_case()
 
     def _assign(self, value: str) -> None:
         if self.text[self.at : self.at + 1] == "(" and self.text[self.at - 1] == "=":
@@ -265,7 +273,7 @@ class _Lexer(WordReader):
         self.command.assigned.append(value)
 
     def _inside_case(self) -> None:
-        if self.command.head == "case" and self.command.words[-1] == "in":
+        if self.command.words[-1] == "in":
             self.command = _Command(";")
             self.cases.append("pattern")
 

@@ -15,6 +15,8 @@ MAX_KNOWN = 20_000
 _CD = lazy_pattern(r"(?:^|[\n;&|(]\s*)cd\s+(?:--\s+)?['\"]?(/[^\s;&|'\"()]+)")
 _SHOWN = lazy_pattern(r"\[File: (/[^\n(\]]+?) \(|\(Current directory: (/[^\n)]+)\)")
 _SYSTEM = lazy_pattern(r"~|(?:/private)?/tmp/|/(?:dev|etc|usr|var|bin|proc|opt|lib|sys)/")
+_PLAIN = lazy_pattern(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*")
+"""A relative path that is already in its normal form."""
 _HOLDERS = frozenset({"/workspace", "/root", "/home", "/repos"})
 _DEPTH = {"workspace": 2, "home": 3, "Users": 3, "root": 2, "data": 2, "repos": 2, "src": 1, "mnt": 3, "projects": 2}
 """How many parts of a path name the work where its first part only holds works of many."""
@@ -106,6 +108,8 @@ class Places:
 
     def _resolve(self, path: str, cwd: str) -> str:
         if not path or path[0] in "$`<" or "://" in path:
+            return path
+        if cwd == self.root and _PLAIN.fullmatch(path):
             return path
         full = self.absolute(path, cwd)
         if not self.root:
