@@ -56,14 +56,21 @@ def _exists(context: Context, path: str) -> bool:
 def _removed(context: Context) -> frozenset[str]:
     """Return what the sessions' own commands took away again: no wonder that git shows none of it."""
     chains = [chain for chain in context.evidence.chains if chain.final == "ok" and not chain.cwd.startswith(OUTSIDE)]
+    roots = [f"{root}/" for root in context.evidence.roots]
     paths = {
-        posixpath.normpath(posixpath.join(chain.cwd, word))
+        posixpath.normpath(_under(word, roots) or posixpath.join(chain.cwd, word))
         for chain in chains
         if _REMOVING.search(chain.command)
         for part in split_shell(chain.command)[:16]
         for word in _taken_away(words_of(part.text))
     }
     return frozenset(path for path in paths if is_relative(path) and path != ".")
+
+
+def _under(path: str, roots: list[str]) -> str:
+    """Return an absolute path relative to the root that it lies under, an empty text for any other."""
+    root = next((root for root in roots if path.startswith(root)), "")
+    return path.removeprefix(root) if root else ""
 
 
 def _taken_away(words: tuple[str, ...]) -> list[str]:
