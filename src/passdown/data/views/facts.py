@@ -160,7 +160,8 @@ def _environment(material: Material, facts: _Facts) -> None:
         for action in step.actions:
             if action.kind == "INSTALL" and action.ok is not False and action.target:
                 status: FactStatus = "observed" if action.ok else "inferred"
-                facts.add("env", action.target, "installed" if action.ok else "install was tried", step.idx, status)
+                name = action.target if action.target not in (".", "./") else action.detail or "the project itself"
+                facts.add("env", name, "installed" if action.ok else "install was tried", step.idx, status)
         for version in material.shared.of_step("versions", step, _versions):
             facts.add("env", version, "version", step.idx)
 

@@ -19,6 +19,7 @@ from passdown.redact.neutralise import one_line
 LAST_EVENTS = 80
 EVENT_CHARACTERS = 1200
 
+_ERRORS = ("tests.red", "tests.error", "acceptance.", "edit.", "tried, failed")
 _INSTRUCTIONS = """\
 Write notes for the engineer who takes this work over. Five to ten bullet points, 200 to 500 words. Say what was asked,
 what was done and in which files, what was run and what came of it, what is open or uncertain, and what to do next.
@@ -79,7 +80,7 @@ def _lines(material: Material) -> Iterator[str]:
         yield f"- Failing tests: {_listed(failing, 6)}"
     last = evidence.last_step
     yield f'- The agent said last: "{one_line(clean(last.text), 300)}"' if last else f"- The agent said last: {NONE}"
-    open_errors = [f"{fact.key} — {fact.value}" for fact in facts if fact.type == "risk"]
+    open_errors = [f"{f.key} — {f.value}" for f in facts if f.type == "risk" and f.value.startswith(_ERRORS)]
     yield f"- Open errors: {_listed([one_line(error, 220) for error in open_errors], 4)}"
     todo = [f"{fact.key} ({fact.value})" for fact in facts if fact.type == "todo" and fact.value != "completed"]
     if todo:
