@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from passdown.data.actions.draft import Draft, marked
@@ -21,6 +22,7 @@ class Section(NamedTuple):
     moved: str = ""
 
 
+@lru_cache(maxsize=16)
 def sections(text: str) -> tuple[Section, ...]:
     """Return the files of a patch, in order."""
     found: list[Section] = []
@@ -68,6 +70,7 @@ def codex_drafts(text: str) -> tuple[Draft, ...]:
     return tuple(drafts) or (Draft("EDIT", "patch", text),)
 
 
+@lru_cache(maxsize=16)
 def unified(text: str) -> tuple[tuple[str, str, bool], ...]:
     """Return each file of a unified diff: its path, its hunks, and whether the diff makes it."""
     found: list[tuple[str, str, bool]] = []
