@@ -251,6 +251,7 @@ def test_a_file_that_was_there_is_edited_not_created() -> None:
         ("Get-Content C:\\w\\a.txt | Select-Object -First 5", ["READ a.txt"]),
         ("Set-Location sub; Get-ChildItem", ["SEARCH sub"]),
         ("$x = 'a'; git status; Remove-Item b.txt -Force", ["VCS status", "DELETE b.txt"]),
+        ("'x' | Set-Content -Path a.txt; 'y' | Out-File a.txt -Append", ["CREATE a.txt", "EDIT a.txt"]),
         ("Select-String -Pattern foo -Path a.txt", ["SEARCH foo @ a.txt"]),
     ],
 )

@@ -79,6 +79,15 @@ def made(program: str, words: tuple[str, ...]) -> tuple[Draft, ...]:
     ) or (Draft("RUN", program, detail),)
 
 
+def set_content(program: str, words: tuple[str, ...]) -> tuple[Draft, ...]:
+    """Return the file that a PowerShell writes its input or its words to."""
+    arguments = sort_words(words, ("-Path", "-LiteralPath", "-FilePath", "-Value", "-Encoding"))
+    path = arguments.value("-Path", "-LiteralPath", "-FilePath") or (arguments.rest[0] if arguments.rest else "")
+    appends = program == "Add-Content" or arguments.has("-Append")
+    detail = text_of(program, arguments, {path})
+    return (Draft("EDIT" if appends else "CREATE", marked(path), detail, (), (path,)),) if path else ()
+
+
 def removed(program: str, words: tuple[str, ...]) -> tuple[Draft, ...]:
     """Return the files that `rm` takes away."""
     arguments = sort_words(words)

@@ -174,6 +174,8 @@ def _changing(name: str, words: tuple[str, ...], simple: Simple) -> tuple[Draft,
         return changing.copied(name, words)
     if name in ("chmod", "chown", "chgrp"):
         return changing.mode(name, words)
+    if name in ("Set-Content", "Out-File", "Add-Content"):
+        return changing.set_content(name, words)
     if name in ("patch", "apply_patch", "applypatch"):
         return _patch(name, words, simple)
     return ()

@@ -21,51 +21,63 @@ _ASSIGNMENT = lazy_pattern(r"\$[\w:.\[\]']+\+?=?")
 
 def lex_powershell(text: str) -> list[Simple]:
     """Return the simple commands of a PowerShell text. Raises `UnlexedError`."""
-    found: list[Simple] = []
-    words: list[str] = []
-    redirects: list[tuple[str, str]] = []
-    before, glued, target = "", False, ""
-    stdin: str | None = None
-
-    def end(operator: str) -> None:
-        nonlocal before, stdin
-        kept = _without_assignment(words)
-        if kept or redirects:
-            found.append(Simple(tuple(kept), before, tuple(redirects), stdin))
-            before = operator
-        elif operator != ";":
-            before = operator
-        words.clear()
-        redirects.clear()
-        stdin = None
-
+    reader = _Reader()
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup
         if kind in ("space", "comment"):
-            glued = False
-            continue
-        if kind == "end":
-            end({"\n": ";", "&": ";", ".": ";"}.get(match.group(), match.group()))
-            glued = False
+            reader.glued = False
+        elif kind == "end":
+            mark = match.group()
+            reader.end(";" if mark in "\n&." else mark)
+            reader.called = mark in "&."
         elif kind == "redirect":
-            target = "" if "&" in match.group() else match.group()
-            glued = False
+            reader.target = "" if "&" in match.group() else match.group()
+            reader.glued = False
         else:
             piece = _piece(kind, match.group(), match["body"])
             if kind == "mark" and piece in "'\"":
                 raise UnlexedError(text)
-            if target:
-                redirects.append((target, piece))
-                target = ""
-            elif glued and words:
-                words[-1] += piece
-            elif words or piece not in _SHAPE:
-                words.append(piece)
-            glued = True
-        if len(found) >= MAX_COMMANDS:
+            if kind in ("single", "double", "here") and not (reader.words or reader.target or reader.called):
+                reader.words.append("Write-Output")  # a text by itself is what the line says
+                reader.glued = False
+            reader.take(piece)
+        if len(reader.found) >= MAX_COMMANDS:
             break
-    end(";")
-    return found
+    reader.end(";")
+    return reader.found
+
+
+class _Reader:
+    """The simple commands so far, and the one that still takes words. `glued`: no blank stands before what comes."""
+
+    def __init__(self) -> None:
+        self.found: list[Simple] = []
+        self.words: list[str] = []
+        self.redirects: list[tuple[str, str]] = []
+        self.before = ""
+        self.target = ""
+        self.glued = False
+        self.called = False
+
+    def take(self, piece: str) -> None:
+        """Take a word, a piece of one, or the file behind a redirection."""
+        if self.target:
+            self.redirects.append((self.target, piece))
+            self.target = ""
+        elif self.glued and self.words:
+            self.words[-1] += piece
+        elif self.words or piece not in _SHAPE:
+            self.words.append(piece)
+        self.glued, self.called = True, False
+
+    def end(self, operator: str) -> None:
+        """End the command."""
+        kept = _without_assignment(self.words)
+        if kept or self.redirects:
+            self.found.append(Simple(tuple(kept), self.before, tuple(self.redirects)))
+        if kept or self.redirects or operator != ";":
+            self.before = operator
+        self.words, self.redirects, self.glued = [], [], False
 
 
 def _piece(kind: str | None, text: str, body: str | None) -> str:

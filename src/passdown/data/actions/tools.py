@@ -68,8 +68,10 @@ def drafts_of(call: ToolCall, answer: str) -> tuple[Draft, ...]:
         return (Draft("SUBMIT", "", _written(call)),)
     if name in _PROCESS:
         return (Draft("READ", "env:process", _written(call)),)
+    if name in _CODE and (code := call.command or _first(call.arguments, ("code", "command", "input", "script"))):
+        return inline("python", code)
     if call.action == "run":
-        return _run(call, name)
+        return _run(call)
     if call.action not in _BY_ACTION:
         return _named(call, name)
     if call.action == "read":
@@ -92,9 +94,7 @@ def _written(call: ToolCall) -> str:
         return call.tool
 
 
-def _run(call: ToolCall, name: str) -> tuple[Draft, ...]:
-    if name in _CODE and call.command:
-        return inline("python", call.command)
+def _run(call: ToolCall) -> tuple[Draft, ...]:
     if call.arguments.get("is_input") in (True, "true") or not call.command:
         return (Draft("RUN" if call.arguments.get("is_input") else "READ", "env:process", _written(call)),)
     return ()
