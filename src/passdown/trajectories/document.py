@@ -24,6 +24,7 @@ _NAMES_SHOWN = 10
 
 _LIST = msgspec.json.Decoder(list[Raw])
 _RAW = msgspec.json.Decoder(Raw)
+_BETWEEN = (b",", b" ", b"\n", b"\t", b"\r")
 _COMMA = lazy_pattern(r"[\s,\x00]*")
 _KEY = lazy_pattern(r'"(messages|history|steps|trajectory)"\s*:\s*\[')
 
@@ -165,10 +166,13 @@ def items(data: bytes, raws: list[Raw] | None, key: str = "", base: int = 0) -> 
     if raws is None:
         yield from _pulled_apart(data, key, base)
         return
-    at = 0
+    at = 1 if data.startswith(b"[") else 0
     for raw in raws:
         text = bytes(raw)
-        at = max(data.find(text, at), at)
+        while data[at : at + 1] in _BETWEEN:
+            at += 1
+        if not data.startswith(text, at):  # a search looks at the whole of what it is to find first
+            at = max(data.find(text, at), at)
         yield Part(text, base + at)
         at += len(text)
 

@@ -85,7 +85,7 @@ def ending(action: Action, text: str, *, failed: bool | None = None, code: int |
     if code is not None and code < 0:
         code = None
         failed = _unfinished(text) is None or None
-    if code is None and failed is not False and (cut := _unfinished(text)) is not None and action in ("run", "other"):
+    if code is None and failed is not False and action in ("run", "other") and (cut := _unfinished(text)) is not None:
         return Ending(cut, None, text)
     if code is not None:
         return Ending("failed" if code else "ok", code, text)
@@ -98,8 +98,8 @@ def ending(action: Action, text: str, *, failed: bool | None = None, code: int |
 
 def _code_in(text: str) -> int | None:
     match = _CODE_FIRST.match(text[:_HEAD])
-    if match is None:
-        match = next(reversed(list(_CODE_LAST.finditer(text[-_TAIL:]))), None)
+    if match is None and "xit" in (tail := text[-_TAIL:]):  # which all of them hold, and few texts do
+        match = next(reversed(list(_CODE_LAST.finditer(tail))), None)
     written = next((group for group in match.groups() if group), None) if match else None
     return int(written) if written is not None else None
 
@@ -107,6 +107,8 @@ def _code_in(text: str) -> int | None:
 def _unfinished(text: str) -> Outcome | None:
     """Return how a command that has no code stands, where the text says that it was cut off or goes on."""
     for part in (text[:_HEAD], text[-_TAIL:]):
-        if _TIMED_OUT.search(part):
+        plain = part.lower()
+        if ("timed out" in plain or "was cancelled" in plain) and _TIMED_OUT.search(part):
             return "timeout"
-    return "running" if _RUNNING.search(text[-_TAIL:]) else None
+    tail = text[-_TAIL:]
+    return "running" if ("still" in tail or "no new output" in tail) and _RUNNING.search(tail) else None
