@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from passdown.cli.output import at_terminal, print_json, print_table
-from passdown.redact.neutralise import one_line
+from passdown.redact.neutralise import neutralise, one_line
 
 if TYPE_CHECKING:
     from passdown.data.engine.pipeline import Pipeline
     from passdown.data.engine.run import Backend, Ran
+    from passdown.data.samples.render import Rendered
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -174,6 +175,56 @@ def card(folder: Path, as_json: bool) -> None:
         print_json(msgspec.to_builtins(made))
     else:
         click.echo(as_markdown(made), nl=False)
+
+
+@data.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("name", default="")
+@click.option("--kind", default="", metavar="NAME", help="A sample of this kind.")
+@click.option("--view", default="", metavar="NAME", help="One that sees this view.")
+@click.option("--point", default="", metavar="NAME", help="One that was cut at such a point.")
+@click.option("--skip", default=0, show_default=True, type=click.IntRange(0), help="Pass over so many that match.")
+@click.option("--full", is_flag=True, help="Show long messages whole.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, whole.")
+def inspect(folder: Path, name: str, full: bool, as_json: bool, **which: Any) -> None:
+    """Look at one sample: its messages, coloured by what each is in training.
+
+    NAME is the beginning of a sample's or trajectory's id, or of a source. What is trained on is green, what the
+    environment answered blue, a state to be told yellow; context has no colour.
+    """
+    from passdown.data.engine.inspect import look_at
+    from passdown.data.export.parquet import row_of
+
+    found = look_at(folder, name, **which)
+    if as_json:
+        print_json({"schema_version": 1, **row_of(found)})
+        return
+    _show(found, whole=full)
+
+
+_COLOURS = {"ACTION": "green", "ENV": "blue", "HARNESS": "magenta", "RECONSTRUCTION": "yellow", "COPIED": "cyan"}
+_SHOWN = 1200
+
+
+def _show(found: Rendered, *, whole: bool) -> None:
+    sample, run = found.sample, found.trajectory
+    facts = {
+        "trajectory": sample.trajectory_id, "source": run.provenance.source, "licence": run.provenance.licence or "?",
+        "cut": f"{sample.k} of {len(run.steps)} steps, {sample.point}", "view": sample.view,
+        "operators": ", ".join(sample.ops), "level": sample.level, "difficulty": sample.difficulty,
+        "continuation": sample.continuation and sample.continuation.kind, "stresses": ", ".join(sample.failure_modes),
+    }  # fmt: skip
+    click.secho(f"{sample.kind} {sample.sample_id}", bold=True)
+    for name, value in facts.items():
+        if value not in ("", None):
+            click.echo(f"  {name:<13}{one_line(str(value), 150)}")
+    for message in (*found.prompt, *found.completion):
+        click.secho(f"\n[{message.role} | {message.part.name.lower()}]", bold=True)
+        calls = [f"{call.name} {call.arguments}" for call in message.calls]
+        text = neutralise("\n".join(filter(None, (message.reasoning, message.content, *calls))))
+        if not whole and len(text) > _SHOWN:
+            text = f"{text[:_SHOWN]}\n… {len(text) - _SHOWN:,} more characters (--full)"
+        click.secho(text, fg=_COLOURS.get(message.part.name))
 
 
 @data.command()
