@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -193,6 +194,28 @@ def test_a_repository_is_read_like_any_source_and_twice_the_same(made: Made, tmp
         read_commits(made.root, "", "no-such-branch")
     with pytest.raises(GitError):
         read_commits(made.root, "", "--output=x")
+
+
+def test_odd_files_and_messages_are_read_too(tmp_path: Path) -> None:
+    odd = Made(tmp_path / "odd.git")
+    (odd.root / "link").symlink_to("n.txt")
+    name = "tests/test_\udcff.py"  # a byte that is no text
+    odd.commit("Start \x01", {"crlf.txt": "a\r\nb\r\nc\r\n", "n.txt": "no newline", "new\nline.py": "1\n",
+                              "same.txt": "a\n" * 6, name: "x\n"})  # fmt: skip
+    (odd.root / "link").unlink()
+    odd.commit("-m 'evil' $(rm -rf x)", {"crlf.txt": "a\r\nB\r\nc\r\n", "n.txt": "no newline!\nmore", name: "y\n",
+                                         "same.txt": "a\na\nb\na\na\na\na\n", "link": "now a file"})  # fmt: skip
+    odd.commit("é \U0001f600", {"crlf.txt": "a\r\nB\r\nc\r\nd", "n.txt": "", "same.txt": "a\na\nb\na\na\nb\na\na\n"})
+    run = read_commits(odd.root, "", "HEAD", origin=ORIGIN)
+    assert isinstance(run, Trajectory)
+    assert msgspec.json.decode(msgspec.json.encode(run), type=Trajectory) == run
+    files = applied(run)
+    assert set(files) == {f"/workspace/odd/{path}" for path in ("crlf.txt", "n.txt", "same.txt")}
+    for path, text in files.items():
+        assert (odd.root / path.rpartition("/")[2]).read_bytes().decode() == text
+    [nothing] = list(read_series(odd.root, ORIGIN, ("branch",)))
+    assert isinstance(nothing, Reject)
+    assert nothing.reason == "no_series"
 
 
 def test_work_on_the_same_files_is_one_topic() -> None:

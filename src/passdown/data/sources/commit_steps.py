@@ -54,7 +54,7 @@ class Steps:
 
     def _change(self, commit: Commit, change: Change, moved: dict[str, str]) -> None:
         path = f"{self.root}/{change.path}"
-        if not change.is_file or not _plain(change.path):
+        if not change.is_file or not is_plain(change.path):
             return
         if change.path in moved:
             source = moved[change.path]
@@ -130,7 +130,7 @@ class Steps:
         self.size += len(told) + sum(len(value) for value in arguments.values() if isinstance(value, str))
 
 
-def _plain(path: str) -> bool:
+def is_plain(path: str) -> bool:
     """Say whether a path is text without control characters that stays in its folder."""
     return path.isprintable() and ".." not in path.split("/") and not path.startswith("/") and _utf8(path)
 
@@ -144,6 +144,6 @@ def _moved(changes: tuple[Change, ...]) -> dict[str, str]:
     gone = {change.old: change.path for change in changes if change.status == "D" and change.is_file}
     found: dict[str, str] = {}
     for change in changes:
-        if change.status == "A" and change.is_file and (source := gone.pop(change.new, "")) and _plain(source):
+        if change.status == "A" and change.is_file and (source := gone.pop(change.new, "")) and is_plain(source):
             found[change.path] = source
     return found

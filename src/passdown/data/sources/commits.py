@@ -8,6 +8,7 @@ before them, and a replay is exact that way. Names, mail addresses and trailers 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from passdown.clean.paths import is_test
@@ -21,7 +22,7 @@ from passdown.data.sources.commit_log import (
     read_log,
     resolve,
 )  # fmt: skip
-from passdown.data.sources.commit_steps import Steps
+from passdown.data.sources.commit_steps import Steps, is_plain
 from passdown.data.sources.licence_text import FILES, licence_in
 from passdown.data.sources.origin import Origin, extras_of
 from passdown.data.sources.people import lists_people, without_mails
@@ -50,10 +51,11 @@ def read_series(
 ) -> Iterator[Trajectory | Reject]:
     """Yield at most `most` series of a repository. Raises `GitError` where there is no repository."""
     repository = _Repository(folder, origin)
-    for number, series in enumerate(series_of(folder, kinds), 1):
-        if number > most:
-            return
+    number = 0
+    for number, series in enumerate(islice(series_of(folder, kinds), most), 1):
         yield repository.trajectory(series, number)
+    if not number:
+        yield origin.reject("no_series", detail=f"fewer than {SHORTEST} commits of a person belong together")
 
 
 def read_commits(
@@ -77,7 +79,7 @@ class _Repository:
         self.origin = Origin(source=origin.source, licence=origin.licence or self._licence(), file=origin.file)
         code, url, _ = try_git(folder, "config", "--get", "remote.origin.url")
         remote = plain_remote(url.decode("utf-8", "replace")) if code == 0 else ""
-        name = _NAME.sub("-", folder.resolve().name)[:80].strip("-.") or "repository"
+        name = _NAME.sub("-", folder.resolve().name.removesuffix(".git"))[:80].strip("-.") or "repository"
         local = not remote.partition("/")[0]
         self.repo = name if local else remote.partition("/")[2]
         self.root = f"/workspace/{self.repo.rpartition('/')[2]}"
@@ -159,4 +161,4 @@ def _extras(series: Series, kept: list[Commit]) -> str:
 
 
 def _tests(changes: tuple[Change, ...]) -> list[str]:
-    return sorted(change.path for change in changes if is_test(change.path))[:50]
+    return sorted(change.path for change in changes if is_test(change.path) and is_plain(change.path))[:50]
