@@ -101,6 +101,12 @@ def test_near_duplicates_are_found_within_a_repository_only(script: Begin) -> No
         assert parted(near_unique(kept))[1] == []
 
 
+def test_two_attempts_at_one_long_issue_are_no_copies(script: Begin) -> None:
+    issue = " ".join(f"word{number}" for number in range(600))
+    runs = [placed(explored(script, 12, start=start, task=issue), start) for start in (0, 40)]
+    assert len(parted(near_unique(runs))[0]) == 2
+
+
 def test_a_run_without_anything_to_compare_is_nobodys_copy(script: Begin) -> None:
     runs = [placed(script().trajectory(), number) for number in range(3)]
     assert len(parted(near_unique(runs))[0]) == 3

@@ -24,14 +24,20 @@ __all__ = ["GRAM", "grams", "mixed", "np", "npt", "shingles", "words_of"]
 GRAM = 5
 _WORD = lazy_pattern(r"\w+")
 _TASK = 20_000
+_FEWEST = 8
 _BASE = 0x9E3779B97F4A7C15
 
 
 def shingles(trajectory: Trajectory) -> npt.NDArray[np.uint64]:
-    """Return the hashes of a trajectory's 5-grams, sorted and each once."""
+    """Return the hashes of a trajectory's 5-grams, sorted and each once.
+
+    Of the task's there are at most half as many as of the actions' (always the same ones of a task, and 8 at least):
+    else every other attempt at a long issue would pass for a copy.
+    """
     keys = [key(action) for step in trajectory.steps for action in step.actions]
-    words = words_of(trajectory.task_text)
-    found: npt.NDArray[np.uint64] = np.unique(np.concatenate([grams(keys, GRAM, "a"), grams(words, GRAM, "w")]))
+    done = np.unique(grams(keys, GRAM, "a"))
+    asked = np.unique(grams(words_of(trajectory.task_text), GRAM, "w"))[: max(_FEWEST, len(done) // 2)]
+    found: npt.NDArray[np.uint64] = np.unique(np.concatenate([done, asked]))
     return found
 
 
