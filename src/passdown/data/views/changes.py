@@ -27,6 +27,8 @@ _SCRIPT = lazy_pattern(
     r"(?i)[^/]+\.(?:py|sh|js|mjs|cjs|ts|rb|pl|go|txt|log|out|diff|patch|bak|backup|orig|json|xml|html)"
 )
 _CHECKING = lazy_pattern(r"(?i)(?:^|[/_.-])(?:repro\w*|check\w*|verify\w*|tests?|debug\w*|demo\w*)(?=[/_.-])")
+_QUIET = lazy_pattern(r"(?:^|\s)-[a-zA-Z]*[fr]|--force|--recursive")
+"""Flags with which a removal says nothing of whether there was such a file."""
 _COPIES = (".bak", ".backup", ".orig", ".rej", ".old", "~", ".swp", ".pyc", ".log")
 _TEST = lazy_pattern(
     r"(?i)(?:.*/)?(?:[\w-]*[_-])?(?:tests?|testing|__tests__|specs?|e2e)/.*|(?:.*/)?(?:test_[^/]*|[^/]*[_.-](?:test|tests|spec)\.\w+|conftest\.py)"
@@ -73,6 +75,7 @@ class Ledger:
         self.omitted = 0
         self.edited: Moment | None = None
         self.ran: dict[str, Moment] = {}
+        self.outside: dict[str, Moment] = {}
         self.commits: list[Commit] = []
         self.committed_at: dict[str, int] = {}
         self.branch = ""
@@ -85,7 +88,7 @@ class Ledger:
         kept = Ledger()
         kept.__dict__.update(self.__dict__)
         kept.files, kept.commits = dict(self.files), list(self.commits)
-        kept.ran = dict(self.ran)
+        kept.ran, kept.outside = dict(self.ran), dict(self.outside)
         kept.committed_at, kept._before = dict(self.committed_at), set(self._before)
         kept._stashed = dict(self._stashed)
         return kept
@@ -110,14 +113,15 @@ class Ledger:
         if action.kind == "VCS":
             self._version(action, moment)
             return
-        gone = action.kind == "DELETE"
+        if not action.writes and action.target.startswith(("/", "~")):
+            self._outside(action, moment)
         for path in action.writes:
             if not _inside(path):
                 continue
-            if gone:
-                self._delete(path, moment)
-            elif action.kind in _WRITES or action.kind not in ("READ", "SEARCH"):
-                self._write(path, moment, new=action.kind == "CREATE")
+            if action.kind == "DELETE":
+                self._delete(path, action, moment)
+            elif action.kind not in ("READ", "SEARCH"):
+                self._write(path, moment, new=action.kind == "CREATE" and path == action.target)
 
     def _run(self, action: Action, moment: Moment) -> None:
         """A script of its own that was run may have changed any file: nothing says which."""
@@ -125,6 +129,13 @@ class Ledger:
         for path in sorted(words.intersection(self.files)):
             if self.files[path].new and not _CHECKING.search(path):
                 self.ran[path] = moment
+
+    def _outside(self, action: Action, moment: Moment) -> None:
+        """Keep the name of a file that was written elsewhere on the machine: no git will show it."""
+        if action.kind == "DELETE":
+            self.outside.pop(action.target, None)
+        elif action.kind in _WRITES and not action.target.startswith("/dev/") and len(self.outside) < MOST:
+            self.outside[action.target] = moment
 
     def _write(self, path: str, moment: Moment, *, new: bool) -> None:
         known = self.files.get(path)
@@ -136,14 +147,15 @@ class Ledger:
         if not self.files[path].scratch:
             self.edited = moment
 
-    def _delete(self, path: str, moment: Moment) -> None:
-        lost = [name for name in self.files if name == path or name.startswith(f"{path}/")]
+    def _delete(self, path: str, action: Action, moment: Moment) -> None:
+        lost = [name for name in self.files if _covers(path, name)]
         for name in lost:
             if self.files[name].new and not self.files[name].committed:
                 del self.files[name]
             else:
                 self.files[name] = FileChange(path=name, status="D", step=moment.step)
-        if not lost and path in self._before and len(self.files) < MOST:
+        there = path in self._before or (bool(action.ok) and not _QUIET.search(action.detail))
+        if not lost and there and len(self.files) < MOST:
             self.files[path] = FileChange(path=path, status="D", step=moment.step)
             self.edited = moment
 

@@ -35,7 +35,8 @@ _STATES: dict[tuple[bool, Validation], str] = {
 
 
 class Continuation(Struct, frozen=True, kw_only=True):
-    """What a successor needs first. `scripts` are ones it wrote and ran, which may have changed more than was seen.
+    """What a successor needs first. `scripts` are ones it wrote and ran, which may have changed more than was seen;
+    `outside` are files it wrote elsewhere on the machine.
 
     `validation` is about runs after the latest edit, `command` the last one of all.
 
@@ -46,6 +47,7 @@ class Continuation(Struct, frozen=True, kw_only=True):
     tests: tuple[str, ...] = ()
     scratch: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
     validation: Validation = "none"
     command: str = ""
     ended: Validation = "none"
@@ -58,7 +60,9 @@ class Continuation(Struct, frozen=True, kw_only=True):
         if not self.sources and not self.tests and self.scripts:
             return "scripts of its own were run; what they changed was not seen"
         if not self.sources and not self.tests:
-            return "only by-products so far, no source changed" if self.scratch else "nothing changed yet"
+            if self.scratch or self.outside:
+                return "only by-products and files outside of the workspace so far, no source changed"
+            return "nothing changed yet"
         return _STATES[True, self.validation]
 
 
@@ -70,6 +74,7 @@ def continuation_of(prefix: Prefix, ledger: Ledger, evidence: Evidence, clean: C
         tests=tuple(known.path for known in ledger.tests()),
         scratch=tuple(known.path for known in ledger.scratch()),
         scripts=tuple(sorted(ledger.ran)),
+        outside=tuple(clean(path) for path in sorted(ledger.outside)),
     )
     if last is None:
         return state
@@ -174,6 +179,7 @@ def block(state: Continuation) -> str:
         f"- Changed source files: {_paths(state.sources)}",
         f"- Changed tests: {_paths(state.tests)}",
         f"- By-products: {_paths(state.scratch)}",
+        f"- Written outside of the workspace: {_paths(state.outside)}",
         f"- Scripts of its own that were run, whatever they changed: {_paths(state.scripts)}",
         f"- Validation after the latest edit: {state.validation}",
         f"- Last validation: {last}",

@@ -24,8 +24,8 @@ MOST = 24
 _SENTENCE = lazy_pattern(r"(?<=[.!?])\s+|\n+")
 _CHOICE = lazy_pattern(
     r"(?i)\b(?:(?:i|we)(?:(?:'|’)(?:ll|m|re|ve|d))?|let(?:'|’)?s|let me|should|must|better to|safer to|prefer to)\b"
-    r"[^\n]{0,160}?\b(?:instead of|rather than|without changing|go(?:ing)? with|decided? (?:to|that|on|against)"
-    r"|chose to|opt(?:ed)? (?:for|to))\b"
+    r"[^\n]{0,160}?\b(?:(?:instead of|rather than)(?! (?:guess|assum|specul))|without changing|go(?:ing)? with"
+    r"|decided? (?:to|that|on|against)|chose to|opt(?:ed)? (?:for|to))\b"
     r"|\b(?:the )?(?:best|right|simplest|cleanest|safest) (?:approach|fix|solution|way|option) (?:is|would be)\b"
 )
 """How an agent says what it means to do, and not something else. What only describes a fault has no `I` in it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from msgspec import Struct, structs
@@ -78,13 +78,17 @@ def gate(
     return tuple(found)
 
 
-def tail_dependence(build: Callable[[Trajectory, int], View], trajectory: Trajectory, k: int) -> tuple[Finding, ...]:
-    """Build a view from the trajectory and from ones with another future; return a finding where they differ."""
-    view = build(trajectory, k)
-    for other in other_futures(trajectory, k):
-        if build(other, k) != view:
-            return (_finding("view.tail_dependent", f"the view at {k} is another one with another future", view),)
-    return ()
+def tail_dependence(
+    build: Callable[[Trajectory, int], Sequence[View]], trajectory: Trajectory, k: int
+) -> tuple[Finding, ...]:
+    """Gate 1: build views from the trajectory and from ones with another future; return where they differ."""
+    views = build(trajectory, k)
+    others = [build(other, k) for other in other_futures(trajectory, k)]
+    return tuple(
+        _finding("view.tail_dependent", "it is another one with another future", view)
+        for number, view in enumerate(views)
+        if any(len(other) != len(views) or other[number] != view for other in others)
+    )
 
 
 def other_futures(trajectory: Trajectory, k: int) -> Iterator[Trajectory]:
@@ -180,17 +184,19 @@ def _committed(ledger: Ledger) -> set[str]:
 
 
 def _results(view: View, prefix: Prefix) -> Iterator[Finding]:
-    """Gate 3, tests: the last run of a command ended as the view says, where its exit code is recorded."""
-    ended: dict[str, int] = {}
+    """Gate 3, tests: a run that failed, as its exit code says, is not called passed."""
+    ended: dict[str, tuple[int, int]] = {}
     for step in prefix.steps:
         results = {event.call_id: event for event in step.events if isinstance(event, ToolResult)}
         for event in step.events:
             result = results.get(event.call_id) if isinstance(event, ToolCall) and event.command else None
             if isinstance(event, ToolCall) and result is not None and result.exit_code is not None:
-                ended[" ".join(event.command.split())] = result.exit_code
+                ended[" ".join(event.command.split())] = step.idx, result.exit_code
     for fact in view.facts:
-        code = ended.get(fact.key) if fact.type == "test_result" else None
-        if code not in (None, 0) and fact.value.startswith("passed"):
+        if fact.type != "test_result" or not fact.value.startswith("passed"):
+            continue
+        when, code = ended.get(fact.key, (-1, 0))
+        if code and when >= fact.step:
             yield _finding("view.false_result", f"says passed of a run with exit {code}: {fact.key[:120]}", view)
 
 
