@@ -136,9 +136,9 @@ class FileState(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Volatile(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """State that no file holds (`cwd`, `env`, `package`, `process`, `tmp_file`), and how it is known."""
+    """State that no file of the tree holds (`git` is what stands in git's own folder), and how it is known."""
 
-    kind: Literal["cwd", "env", "package", "process", "tmp_file"]
+    kind: Literal["cwd", "env", "package", "process", "tmp_file", "git"]
     key: str
     value: str = ""
     provenance: Literal["observed", "inferred", "unknown"] = "observed"
