@@ -265,6 +265,18 @@ def test_paths_of_a_person_s_machine_are_not_told(script: Begins) -> None:
     assert "`src/a.py`" in build_view("structured", cut(trajectory, 3)).text
 
 
+@pytest.mark.parametrize(
+    "spelt", ["C:\\Users\\nobody17", "c:/Users/nobody17", "/c/Users/nobody17", "/mnt/c/Users/nobody17"]
+)
+def test_a_person_s_folder_on_windows_is_not_told(script: Begins, spelt: str) -> None:
+    trajectory = (
+        script(cwd="C:\\Users\\nobody17\\git\\thing").asks("Mend it.").runs("ls", f"{spelt}/x.log").trajectory()
+    )
+    for view in build_views(cut(trajectory, 2)):
+        assert "nobody17" not in view.text
+    assert "~" in build_view("trace", cut(trajectory, 2)).text
+
+
 def test_secrets_are_scrubbed_from_every_view(script: Begins) -> None:
     secret = "ghp_" + "".join("aB3dE5fG7h"[(7 * i) % 10] + str(i % 10) for i in range(18))
     trajectory = (

@@ -10,7 +10,8 @@ from passdown.model.pattern import lazy_pattern
 from passdown.redact.neutralise import neutralise
 from passdown.redact.scan import Redactor
 
-_HOME = lazy_pattern(r"/(?:home|Users)/[^/\s]{1,64}(?=/|\Z)")
+_HOME = lazy_pattern(r"(?:[A-Za-z]:)?/(?:home|Users)/[^/\s]{1,64}(?=/|\Z)")
+_DRIVE = lazy_pattern(r"([A-Za-z]):(/.*)")
 T = TypeVar("T")
 
 _ROOM = 32 << 20
@@ -42,6 +43,21 @@ class Scrubber(Redactor):
         return self.text(neutralise(value))
 
 
+def _spellings(folder: str) -> list[str]:
+    """Return the ways in which a folder is written: one of Windows has several."""
+    drive = _DRIVE.fullmatch(folder)
+    if drive is None:
+        return [folder] if folder else []
+    letters, path = (drive[1].lower(), drive[1].upper()), drive[2]
+    slashes = [f"{letter}:{path}" for letter in letters]
+    return [
+        *slashes,
+        *(name.replace("/", "\\") for name in slashes),
+        f"/{letters[0]}{path}",
+        f"/mnt/{letters[0]}{path}",
+    ]
+
+
 class Shared:
     """What the cuts of one trajectory share: its redactors, and what was made of single steps, by their number.
 
@@ -50,9 +66,9 @@ class Shared:
 
     def __init__(self, root: str) -> None:
         home = _HOME.match(root)
-        names = {home.group(): "~"} if home and home.group() != root else {}
+        names = dict.fromkeys(_spellings(home.group()), "~") if home and home.group() != root else {}
         self.trace = Scrubber(names)
-        self.notes = Scrubber(names | ({root: "."} if root else {}))
+        self.notes = Scrubber(names | dict.fromkeys(_spellings(root), "."))
         self._made: dict[tuple[str, int], Any] = {}
 
     def of_step(self, what: str, step: Step, make: Callable[[Step], T]) -> T:
