@@ -5,5 +5,5 @@ from __future__ import annotations
 
 def estimate_tokens(text: str) -> int:
     """Return an estimate: one token for four ASCII bytes, one for every other character. Deterministic, not exact."""
-    ascii_bytes = sum(map(str.isascii, text)) if not text.isascii() else len(text)
+    ascii_bytes = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
     return -(-ascii_bytes // 4) + len(text) - ascii_bytes
