@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from passdown.data.records import Fact, FactStatus, FactType, Step
 from passdown.data.views.continuation import step_of
@@ -198,4 +199,10 @@ def stated_in(facts: Iterable[Fact], text: str) -> tuple[Fact, ...]:
 
 
 def _is_in(key: str, flat: str) -> bool:
-    return key in flat or inline(key, KEY) in flat or code(key, KEY) in flat
+    return key in flat or any(written in flat for written in _written(key))
+
+
+@lru_cache(maxsize=4096)
+def _written(key: str) -> tuple[str, str]:
+    """Return the ways in which Markdown writes a key."""
+    return inline(key, KEY), code(key, KEY)
