@@ -91,6 +91,12 @@ def script() -> Begins:
     return Script
 
 
+@pytest.fixture(scope="session")
+def scripts() -> Begins:
+    """The same, for what is built once."""
+    return Script
+
+
 @pytest.fixture
 def small_trajectory() -> Trajectory:
     """A run as they are: it looks, sees a test fail, edits, repairs its edit, tests, submits."""

@@ -1,0 +1,1 @@
+"""Ambiguity: what is left can be read in more than one way."""

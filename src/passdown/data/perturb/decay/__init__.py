@@ -1,0 +1,1 @@
+"""Decay: what the session before knew is no longer there."""

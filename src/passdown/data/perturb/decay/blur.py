@@ -1,0 +1,26 @@
+"""Paths of which the notes remember only the folder."""
+
+from __future__ import annotations
+
+import posixpath
+import random
+
+from passdown.data.perturb.notes import notes_of, path_pattern, restated, stated
+from passdown.data.perturb.scene import Applied, InapplicableError, Scene, amount
+from passdown.data.perturb.truths import decay
+
+
+def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
+    """Put the folder (`src/`, `./` at the top) for a share `strength` of the changed files that the notes name."""
+    notes = notes_of(scene.view)
+    named = [fact for fact in stated(scene.view) if fact.type == "file_changed"]
+    named = [fact for fact in named if path_pattern(fact.key).search(notes)]
+    if not named:
+        raise InapplicableError("the notes name no changed file")
+    chosen = dice.sample(named, amount(len(named), strength))
+    for fact in sorted(chosen, key=lambda fact: -len(fact.key)):
+        folder = posixpath.dirname(fact.key)
+        vague = f"{folder}/" if folder else "./"
+        notes = path_pattern(fact.key).sub(vague.replace("\\", r"\\"), notes)
+    now, removed = restated(scene, notes, chosen)
+    return decay(now, "blur", strength, {"paths": "; ".join(sorted(fact.key for fact in chosen))}, removed=removed)

@@ -1,0 +1,1 @@
+"""Inconsistency: the notes and the tree no longer say the same."""

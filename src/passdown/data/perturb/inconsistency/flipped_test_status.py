@@ -1,0 +1,125 @@
+"""Notes that say of a test run the opposite of what came of it."""
+
+from __future__ import annotations
+
+import random
+
+from msgspec import structs
+
+from passdown.data.perturb.notes import Entry, entries, joined, mentions, notes_of, spellings, stated, with_notes
+from passdown.data.perturb.scene import Applied, InapplicableError, Scene, amount
+from passdown.data.perturb.status_words import flipped_line, flipped_output, flipped_value, is_green, is_red, says
+from passdown.data.perturb.truths import inconsistency
+from passdown.data.records import Fact
+from passdown.model.pattern import lazy_pattern
+
+_AFTER_COMMAND = lazy_pattern(r"$|[`\")\n]| —| \(| failed| passed| gave| again| pass\b")
+
+
+def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
+    """Turn a share `strength` of the stated test results round, at least one, in every place that tells them."""
+    results = [fact for fact in stated(scene.view) if fact.type == "test_result" and fact.value]
+    results = [fact for fact in results if is_green(fact.value) or is_red(fact.value)]
+    if not results:
+        raise InapplicableError("the notes state no test result")
+    wanted = amount(len(results), strength)
+    now = scene
+    true: list[Fact] = []
+    false: list[Fact] = []
+    for fact in dice.sample(results, len(results)):
+        if len(false) >= wanted or fact not in now.view.facts:
+            continue
+        flipped = _flip(now, fact)
+        if flipped is not None:
+            now = flipped
+            true.append(fact)
+            false.append(structs.replace(fact, value=flipped_value(fact.value)))
+    if not false:
+        raise InapplicableError("no result can be turned round in every place")
+    kept = set(now.view.facts)
+    gone = [fact for fact in scene.view.facts if fact not in kept]
+    return inconsistency(
+        now, "flipped_test_status", strength, {fact.key: fact.value for fact in false}, false=false, removed=gone,
+        acceptable=("run_the_tests_and_go_on", "correct_the_notes"),
+    )  # fmt: skip
+
+
+def _flip(scene: Scene, fact: Fact) -> Scene | None:
+    """Return the scene with one result turned round, None where the notes would still tell it."""
+    notes, green = notes_of(scene.view), is_red(fact.value)
+    runs = [known.step for known in scene.view.facts if known.type == "test_result"]
+    if scene.view.name == "trace":
+        made = _in_trace(notes, fact, green=green)
+    else:
+        made = _in_lines(notes, fact, green=green, last=fact.step == max(runs))
+    if made is None or made == notes:
+        return None
+    facts = [kept for known in scene.view.facts if (kept := _fact(known, fact, made, green=green)) is not None]
+    return scene.with_view(with_notes(scene.view, made), facts)
+
+
+def _fact(known: Fact, flipped: Fact, notes: str, *, green: bool) -> Fact | None:
+    """Return a fact as the notes state it now, None when they state it no longer."""
+    if known == flipped:
+        return structs.replace(known, value=flipped_value(known.value))
+    if known.type == "next_action" and mentions(known.key, flipped.key):
+        key = flipped_line(known.key, green=green)
+        return structs.replace(known, key=key, value=flipped_line(known.value, green=green) or "") if key else None
+    if known.type == "risk" and known.key == flipped.key and green:
+        return None
+    if known.type == "risk" and not mentions(notes, known.key):
+        key = flipped_line(known.key, green=green)
+        return structs.replace(known, key=key) if key and mentions(notes, key) else None
+    return known
+
+
+def _in_lines(notes: str, fact: Fact, *, green: bool, last: bool) -> str | None:
+    """Turn the result round in the lines that name the run; for the last run also where only its outcome is told."""
+    detail = fact.value.partition(": ")[2]
+    made: list[str] = []
+    inside = fence = False
+    for line in notes.split("\n"):
+        inside = line == "## Tests" if line.startswith("## ") and not fence else inside
+        fence ^= line.startswith("```")
+        named = _is_about(line, fact.key) and not inside
+        outcome = inside or "last test run" in line or (detail and detail in line)
+        if named or (last and outcome):
+            turned = flipped_output(line, green=green) if fence else flipped_line(line, green=green)
+            if turned is None:
+                continue
+            line = turned
+        elif last and "What it said: " in line:
+            said = flipped_value(fact.value)
+            line = f"{line.partition('What it said: ')[0]}What it said: {said.partition(': ')[2] or said}"
+        made.append(line)
+    told = (line for line in made if _is_about(line, fact.key) and "; " not in line and not line.startswith("stale: "))
+    contrary = [line for line in told if says(line, green=not green)]
+    return None if contrary else "\n".join(made)
+
+
+def _is_about(line: str, command: str) -> bool:
+    """Say whether a line names this run, and not a longer command that begins in the same way."""
+    for way in spellings(command):
+        at = line.find(way)
+        while at >= 0:
+            if _AFTER_COMMAND.match(line, at + len(way)):
+                return True
+            at = line.find(way, at + 1)
+    return False
+
+
+def _in_trace(notes: str, fact: Fact, *, green: bool) -> str | None:
+    """Turn round what came back for the last run of the command, and leave out what the agent said of it."""
+    found = entries(notes)
+    runs = [at for at, entry in enumerate(found) if entry.kind == "action" and _is_about(entry.text, fact.key)]
+    after = runs[-1] + 1 if runs else 0
+    if not runs or after >= len(found) or found[after].kind != "observation":
+        return None
+    was = found[after]
+    lines = [kept for line in was.text.split("\n") if (kept := flipped_output(line, green=green)) is not None]
+    if not green:
+        lines.append("(exit 1)")
+    if not any(says(line, green=green) for line in lines):
+        lines.insert(0, flipped_value(fact.value))
+    found[after] = Entry(was.step, was.source, was.kind, "\n".join(lines))
+    return joined(found)

@@ -1,0 +1,163 @@
+"""Edits of Python text that are known to keep its meaning, and small ones that are known to change it."""
+
+from __future__ import annotations
+
+import ast
+import random
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from passdown.model.pattern import lazy_pattern
+
+_UNSAFE = frozenset({"locals", "vars", "eval", "exec", "globals", "dir"})
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_SWAPS: tuple[tuple[str, str], ...] = (
+    (r"==", "!="), (r"!=", "=="), (r"<=", "<"), (r">=", ">"), (r"(?<![<>=-])<(?![<=])", "<="),
+    (r"(?<![<>=-])>(?![>=])", ">="), (r"\bTrue\b", "False"), (r"\bFalse\b", "True"), (r"\bmin\b", "max"),
+    (r"\bmax\b", "min"), (r" \+ ", " - "), (r" - ", " + "), (r"\band\b", "or"), (r"\bor\b", "and"),
+    (r" \* ", " + "), (r"\blower\b", "upper"), (r"\bnot ", ""),
+)  # fmt: skip
+_NUMBER = lazy_pattern(r"(?<![\w.])\d{1,6}(?![\w.])")
+_RETURN = lazy_pattern(r"\breturn (?P<value>[^\n#]+)")
+
+
+class Renamed(NamedTuple):
+    """A local variable that has another name now."""
+
+    text: str
+    function: str
+    old: str
+    new: str
+
+
+def parsed(text: str) -> ast.Module | None:
+    """Return the tree of a module, None when it is none."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def same_meaning(one: str, other: str) -> bool:
+    """Say whether two modules have the same tree."""
+    first, second = parsed(one), parsed(other)
+    return first is not None and second is not None and ast.dump(first) == ast.dump(second)
+
+
+def functions(tree: ast.AST) -> Iterator[_Function]:
+    """Yield every function in the order of the text."""
+    found = [node for node in ast.walk(tree) if isinstance(node, _Function)]
+    yield from sorted(found, key=lambda node: (node.lineno, node.col_offset))
+
+
+def rename_local(text: str, dice: random.Random) -> Renamed | None:
+    """Rename one local variable of one function; None where there is none that can be renamed for certain."""
+    tree = parsed(text)
+    if tree is None or not text.isascii():
+        return None
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | set(re.findall(r"\w+", text))
+    options = [(function, name) for function in functions(tree) for name in _locals_of(function)]
+    for function, old in dice.sample(options, len(options)):
+        free = [name for end in ("value", "found", "local", "here") if (name := f"{old}_{end}") not in names]
+        if not free:
+            continue
+        new = free[0]
+        made = _renamed(text, function, old, new)
+        back = parsed(made)
+        if back is None:
+            continue
+        for node in ast.walk(back):
+            if isinstance(node, ast.Name) and node.id == new:
+                node.id = old
+        if ast.dump(back) == ast.dump(tree) and made.count(new) == _uses(function, old):
+            return Renamed(made, function.name, old, new)
+    return None
+
+
+def _uses(function: _Function, name: str) -> int:
+    return sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(function))
+
+
+def _locals_of(function: _Function) -> list[str]:
+    """Return the variables that are plainly this function's own and nobody else's."""
+    nodes = [node for node in ast.walk(function) if node is not function]
+    if any(isinstance(node, _Function | ast.Lambda | ast.ClassDef | ast.Global | ast.Nonlocal) for node in nodes):
+        return []
+    if any(isinstance(node, ast.Name) and node.id in _UNSAFE for node in nodes):
+        return []
+    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    given = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+    odd = {name for node in nodes for name in _bound_otherwise(node)}
+    return sorted(name for name in stored - given - odd if not name.startswith("_"))
+
+
+def _bound_otherwise(node: ast.AST) -> Iterator[str]:
+    """Yield names that stand in a place which has no position of its own: handlers, imports, patterns, f-strings."""
+    if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        yield node.name
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest
+    elif isinstance(node, ast.alias):
+        yield (node.asname or node.name).partition(".")[0]
+    elif isinstance(node, ast.JoinedStr):
+        yield from (inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+
+
+def _renamed(text: str, function: _Function, old: str, new: str) -> str:
+    lines = text.splitlines(keepends=True)
+    spots = sorted(
+        {(node.lineno, node.col_offset) for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == old}
+    )
+    for line, column in reversed(spots):
+        was = lines[line - 1]
+        lines[line - 1] = was[:column] + new + was[column + len(old) :]
+    return "".join(lines)
+
+
+def reformat(text: str, dice: random.Random) -> str | None:
+    """Lay a module out differently: a blank line less or more between functions, a comment. None when it cannot be."""
+    tree = parsed(text)
+    if tree is None:
+        return None
+    lines = text.splitlines(keepends=True)
+    tops = [node.lineno for node in tree.body if isinstance(node, _Function | ast.ClassDef) and not node.decorator_list]
+    if not tops:
+        made = text.rstrip("\n") + "\n\n# end of module\n"
+    else:
+        at = dice.choice(tops) - 1
+        lines.insert(at, "# reviewed: no change in behaviour\n")
+        made = "".join(lines)
+    return made if made != text and same_meaning(made, text) else None
+
+
+def otherwise(lines: list[str], whole: str, start: int) -> list[str] | None:
+    """Write lines so that they do something else, one small difference, in a module that still parses.
+
+    `whole` is the module, `start` the index of the first line in it. None where no such difference is known.
+    """
+    for number, line in enumerate(lines):
+        code_part, mark, comment = line.partition("#")
+        for changed in _differences(code_part):
+            made = [*lines[:number], changed + mark + comment, *lines[number + 1 :]]
+            every = whole.splitlines(keepends=True)
+            every[start : start + len(lines)] = made
+            text = "".join(every)
+            if parsed(text) is not None and not same_meaning(text, whole):
+                return made
+    return None
+
+
+def _differences(line: str) -> Iterator[str]:
+    if line.lstrip().startswith(("import ", "from ", "@", "def ", "class ")):
+        return
+    for pattern, other in _SWAPS:
+        changed = re.sub(pattern, other, line, count=1)
+        if changed != line:
+            yield changed
+    number = _NUMBER.search(line)
+    if number is not None:
+        yield line[: number.start()] + str(int(number.group()) + 1) + line[number.end() :]
+    found = _RETURN.search(line)
+    if found is not None:
+        yield line[: found.start()] + f"return not ({found['value'].rstrip()})" + line[found.end() :]
