@@ -18,10 +18,10 @@ LARGEST = 400_000
 class Blobs(Protocol):
     """Where the contents of files are: bytes by the sha256 that `put` returned."""
 
-    def get(self, sha: str) -> bytes:
+    def get(self, sha: str, /) -> bytes:
         """Return the bytes."""
 
-    def put(self, data: bytes) -> str:
+    def put(self, data: bytes, /) -> str:
         """Keep bytes and return their sha256."""
 
 
