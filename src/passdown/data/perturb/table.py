@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Literal, NamedTuple, Protocol, cast
 
 from passdown.data.perturb.scene import Applied, Blobs, InapplicableError, Scene
-from passdown.data.records import Perturbed, Prefix, Reject, Snapshot, Truth, View
+from passdown.data.records import Perturbed, Prefix, Reject, Snapshot, Truth, View, ViewName
 from passdown.errors import UsageError
 
 STAGE = "perturb"
@@ -20,13 +20,17 @@ Family = Literal["decay", "inconsistency", "ambiguity"]
 
 
 class Operator(NamedTuple):
-    """One row: the operator's name, its family, what it needs to work on, what its strength means, its module."""
+    """One row: the operator's name, its family, what it needs to work on, what its strength means, its module.
+
+    `views` are those on which it can have something to do.
+    """
 
     name: str
     family: Family
     needs: Literal["view", "snapshot", "both"]
     strength: str
     module: str
+    views: tuple[ViewName, ...]
 
 
 class Applies(Protocol):
@@ -36,8 +40,17 @@ class Applies(Protocol):
         """Return the scene after it and the answer key. Raises `InapplicableError` where it has nothing to do."""
 
 
+_VIEWS: tuple[ViewName, ...] = ("repo", "trace", "summary", "structured", "oracle_structured")
+_NOTES, _MADE_AGAIN = _VIEWS[1:], _VIEWS[1:4]
+_ELSEWHERE: dict[str, tuple[ViewName, ...]] = {
+    "drop_section": _VIEWS[2:], "truncate_trace": ("trace",), "stale_note": _MADE_AGAIN,
+    "underspecified_symbol": _VIEWS,
+}  # fmt: skip
+
+
 def _row(name: str, family: Family, needs: Literal["view", "snapshot", "both"], strength: str) -> Operator:
-    return Operator(name, family, needs, strength, f"passdown.data.perturb.{family}.{name}")
+    views = _ELSEWHERE.get(name, _VIEWS if needs == "snapshot" else _NOTES)
+    return Operator(name, family, needs, strength, f"passdown.data.perturb.{family}.{name}", views)
 
 
 OPERATORS: tuple[Operator, ...] = (
