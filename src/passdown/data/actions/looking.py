@@ -177,6 +177,15 @@ def locate(program: str, words: tuple[str, ...]) -> tuple[Draft, ...]:
     )
 
 
+_SHORT_VERSION = frozenset(
+    {"node", "npm", "npx", "yarn", "pnpm", "bun", "php", "ruby", "perl", "lua", "nginx", "gem", "bundle", "tsc", "nvm"}
+)
+
+
 def version(words: tuple[str, ...]) -> bool:
-    """Say whether a command only asks a program for its version or its usage."""
-    return len(words) == 2 and bool(re.fullmatch(r"--?(?:version|V|help|h)|-v|version|help", words[1]))
+    """Say whether a command only asks a program for its version or its usage; to most, `-v` is to say more."""
+    if len(words) != 2:
+        return False
+    return bool(re.fullmatch(r"--?(?:version|V|help|h)|version|help", words[1])) or (
+        words[1] == "-v" and words[0] in _SHORT_VERSION
+    )

@@ -35,7 +35,7 @@ def apply_sed(text: str, script: str, *, extended: bool) -> str | None:
     if chosen is None or change is None:
         return None
     made = [part for number, line in enumerate(lines, 1) for part in (change(line) if number in chosen else [line])]
-    return "\n".join(made) + ("\n" if ended else "")
+    return "\n".join(made) + ("\n" if ended and made else "")
 
 
 def _addressed(lines: list[str], first: str | None, last: str | None, extended: bool) -> set[int] | range | None:
