@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from passdown.data.perturb.scene import InapplicableError, Scene
+from passdown.data.perturb.scene import InapplicableError, Scene, lines_of
 
 MOST_LINES = 5000
 """Lines of a file that are compared."""
@@ -49,7 +49,7 @@ def changed_files(scene: Scene, suffix: str = "") -> list[Changed]:
         before, text = scene.base_text(path), scene.text(path)
         if path not in scene.base or before is None or text is None or not path.endswith(suffix):
             continue
-        base, now = before.splitlines(keepends=True), text.splitlines(keepends=True)
+        base, now = lines_of(before), lines_of(text)
         if max(len(base), len(now)) <= MOST_LINES and (hunks := hunks_of(base, now)):
             found.append(Changed(path, base, now, hunks))
     if not found:

@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from passdown.data.perturb.scene import lines_of
+
 
 class Merged(NamedTuple):
     """The merged text, and in how many places both sides had changed the same lines."""
@@ -20,7 +22,7 @@ def merge3(base: str, ours: str, theirs: str) -> Merged:
         return Merged(theirs, 0)
     if theirs == base:
         return Merged(ours, 0)
-    lines = [text.splitlines(keepends=True) for text in (base, ours, theirs)]
+    lines = [lines_of(text) for text in (base, ours, theirs)]
     made: list[str] = []
     conflicts = 0
     for was, one, other in _chunks(*lines):

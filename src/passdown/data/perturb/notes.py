@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -75,6 +76,7 @@ def joined(found: Iterable[Entry]) -> str:
     return "\n\n".join(entry.shown for entry in found)
 
 
+@lru_cache(maxsize=4096)
 def spellings(text: str) -> tuple[str, ...]:
     """Return the ways in which views write a statement, longest first: as it is, as Markdown, cut short."""
     ways = {text, *(inline(text, cap) for cap in _CAPS), *(code(text, cap) for cap in _CAPS)}
@@ -83,8 +85,11 @@ def spellings(text: str) -> tuple[str, ...]:
 
 def mentions(text: str, statement: str) -> bool:
     """Say whether a text holds a statement in any of its spellings."""
+    ways = spellings(statement)
+    if any(way in text for way in ways):
+        return True
     flat = " ".join(text.split())
-    return any(way in text or way in flat for way in spellings(statement))
+    return flat != text and any(way in flat for way in ways)
 
 
 def stated(view: View) -> tuple[Fact, ...]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from passdown.data.perturb.scene import lines_of
 from passdown.model.pattern import lazy_pattern
 
 _UNSAFE = frozenset({"locals", "vars", "eval", "exec", "globals", "dir"})
@@ -105,7 +106,7 @@ def _bound_otherwise(node: ast.AST) -> Iterator[str]:
 
 
 def _renamed(text: str, function: _Function, old: str, new: str) -> str:
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     spots = sorted(
         {(node.lineno, node.col_offset) for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == old}
     )
@@ -120,7 +121,7 @@ def reformat(text: str, dice: random.Random) -> str | None:
     tree = parsed(text)
     if tree is None:
         return None
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     tops = [node.lineno for node in tree.body if isinstance(node, _Function | ast.ClassDef) and not node.decorator_list]
     if not tops:
         made = text.rstrip("\n") + "\n\n# end of module\n"
@@ -140,7 +141,7 @@ def otherwise(lines: list[str], whole: str, start: int) -> list[str] | None:
         code_part, mark, comment = line.partition("#")
         for changed in _differences(code_part):
             made = [*lines[:number], changed + mark + comment, *lines[number + 1 :]]
-            every = whole.splitlines(keepends=True)
+            every = lines_of(whole)
             every[start : start + len(lines)] = made
             text = "".join(every)
             if parsed(text) is not None and not same_meaning(text, whole):

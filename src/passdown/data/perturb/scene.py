@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
@@ -155,6 +156,11 @@ def decoded(content: bytes | None) -> str | None:
         return content.decode()
     except UnicodeDecodeError:
         return None
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines with their ends, as Python's own reader tells them apart: form feeds end none."""
+    return list(io.StringIO(text, newline=""))
 
 
 def amount(of: int, strength: float) -> int:

@@ -80,14 +80,15 @@ def _one_failed(found: re.Match[str]) -> str:
 
 
 def _to_green(line: str) -> str:
-    line = _ENDED.sub("exit 0", _counts(line, green=True)).replace("(red)", "(green)")
+    line = _ENDED.sub("exit 0", _counts(line, green=True)).replace("(red)", "(green)").replace("**red**", "**green**")
     for word, other in (("failed", "passed"), ("FAILED", "PASSED"), ("Failed", "Passed")):
         line = re.sub(rf"\b{word}\b", other, line)
     return line
 
 
 def _to_red(line: str) -> str:
-    line = _ENDED_WELL.sub("exit 1", line).replace("(green)", "(red)")
+    line = _ENDED_WELL.sub("exit 1", line).replace("(green)", "(red)").replace("**green**", "**red**")
+    line = line.replace("tried, failed, passes now:", "tried, failed:")
     counted = _counts(line, green=False)
     if counted != line:
         line = counted

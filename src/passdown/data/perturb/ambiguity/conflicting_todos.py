@@ -8,7 +8,13 @@ from passdown.data.perturb.notes import append, stated
 from passdown.data.perturb.scene import Applied, InapplicableError, Scene, amount
 from passdown.data.perturb.truths import ambiguity
 from passdown.data.records import Fact
+from passdown.model.pattern import lazy_pattern
 from passdown.packet.escape import inline
+
+_BEGINNING = lazy_pattern(
+    r"(?i)^(?:(?:now|next|then|so|first|finally|ok(?:ay)?),? )*(?:let(?:'|’)?s |let me |i(?:'|’)ll |i will |we should )"
+    r"(?:now |next |also )?"
+)
 
 
 def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
@@ -25,8 +31,9 @@ def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
     now, step = scene, max(0, scene.view.k - 1)
     params: dict[str, str] = {}
     for number, fact in enumerate(chosen, 1):
-        against = Fact(type="todo", key=f"Leave out: {fact.key}", value="pending", step=step, status="stated")
-        now = append(now, f"To do: Leave out: {inline(fact.key)}", [against])
+        what = _BEGINNING.sub("", fact.key).rstrip(" :.") or fact.key
+        against = Fact(type="todo", key=f"Leave out: {what}", value="pending", step=step, status="stated")
+        now = append(now, f"To do: Leave out: {inline(what)}", [against])
         params[f"item_{number}"] = fact.key
     return ambiguity(
         now, "conflicting_todos", strength, params, acceptable=("follow_the_task",), must_detect=True

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 
-from passdown.data.perturb.notes import drop, mentions, notes_of, stated
+from passdown.data.perturb.notes import mentions, notes_of, restated, stated, without
 from passdown.data.perturb.scene import Applied, InapplicableError, Scene, amount
 from passdown.data.perturb.truths import decay
+from passdown.data.records import Fact
 
 
 def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
@@ -15,23 +16,16 @@ def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
     if not facts:
         raise InapplicableError("the notes state no fact")
     wanted = amount(len(facts), strength)
-    gone: list[str] = []
-    removed: set[object] = set()
-    now, every = scene, scene.view.facts
+    notes = notes_of(scene.view)
+    gone: list[Fact] = []
     for fact in dice.sample(facts, len(facts)):
         if len(gone) >= wanted:
             break
-        if fact in removed or not mentions(notes_of(now.view), fact.key):
-            continue
-        try:
-            now, more = drop(now, [fact])
-        except InapplicableError:
-            continue
-        gone.append(fact.key)
-        removed.update(more)
+        shorter = without(scene.view, notes, fact.key)
+        if shorter != notes and shorter.strip() and not mentions(shorter, fact.key):
+            notes = shorter
+            gone.append(fact)
     if not gone:
         raise InapplicableError("no statement can be taken out")
-    return decay(
-        now, "drop_fact", strength, {"dropped": str(len(gone)), "of": str(len(facts))},
-        removed=[fact for fact in every if fact in removed],
-    )  # fmt: skip
+    now, removed = restated(scene, notes, gone)
+    return decay(now, "drop_fact", strength, {"dropped": str(len(gone)), "of": str(len(facts))}, removed=removed)

@@ -27,13 +27,13 @@ def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
     true: list[Fact] = []
     false: list[Fact] = []
     for fact in dice.sample(results, len(results)):
-        if len(false) >= wanted or fact not in now.view.facts:
+        if len(false) >= wanted or fact in true:
             continue
-        flipped = _flip(now, fact)
-        if flipped is not None:
-            now = flipped
-            true.append(fact)
-            false.append(structs.replace(fact, value=flipped_value(fact.value)))
+        turned = _flip_all(now, fact)
+        if turned is not None:
+            now, together = turned
+            true += together
+            false += [structs.replace(one, value=flipped_value(one.value)) for one in together]
     if not false:
         raise InapplicableError("no result can be turned round in every place")
     kept = set(now.view.facts)
@@ -42,6 +42,35 @@ def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
         now, "flipped_test_status", strength, {fact.key: fact.value for fact in false}, false=false, removed=gone,
         acceptable=("run_the_tests_and_go_on", "correct_the_notes"),
     )  # fmt: skip
+
+
+def _flip_all(scene: Scene, fact: Fact) -> tuple[Scene, list[Fact]] | None:
+    """Turn a result round, and with it those that stand in one line with it; None where one of them cannot be."""
+    now, done, waiting = scene, list[Fact](), [fact]
+    while waiting:
+        turned = _flip(now, waiting[0])
+        if turned is None:
+            return None
+        now = turned
+        done.append(waiting.pop(0))
+        waiting += [other for other in _contradicted(scene, now) if other not in waiting]
+    return now, done
+
+
+def _contradicted(before: Scene, after: Scene) -> list[Fact]:
+    """Return the results of which a line that was changed now says the opposite."""
+    old = set(notes_of(before.view).split("\n"))
+    lines = [line for line in notes_of(after.view).split("\n") if line not in old and "; " not in line]
+    return [
+        fact for fact in after.view.facts
+        if fact.type == "test_result" and (is_green(fact.value) or is_red(fact.value))
+        and any(_is_about(line, fact.key) and _opposes(line, fact) for line in lines)
+    ]  # fmt: skip
+
+
+def _opposes(line: str, fact: Fact) -> bool:
+    green = is_green(fact.value)
+    return says(line, green=not green) and not says(line, green=green)
 
 
 def _flip(scene: Scene, fact: Fact) -> Scene | None:

@@ -12,6 +12,7 @@ from passdown.data.perturb.notes import append, mentions, notes_of, path_pattern
 from passdown.data.perturb.scene import Applied, InapplicableError, Scene
 from passdown.data.perturb.truths import inconsistency
 from passdown.data.records import Fact
+from passdown.data.views.changes import FileChange
 from passdown.model.pattern import lazy_pattern
 from passdown.packet.escape import code
 
@@ -19,6 +20,7 @@ FLAGGED_BELOW = 0.5
 WARNING = "One of these statements may be wrong; nobody has checked them"
 
 _EXIT = lazy_pattern(r"\bexit (?P<code>\d+)\b")
+_ONLY_EXIT = lazy_pattern(r"exit (?P<code>\d+)")
 
 
 class Planted(NamedTuple):
@@ -54,9 +56,12 @@ def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
 
 
 def _options(scene: Scene) -> list[Fact]:
-    if scene.view.name == "trace":
-        return [fact for fact in scene.view.facts if fact.type == "file_changed"]
-    return [fact for fact in stated(scene.view) if fact.type in ("file_changed", "cmd")]
+    """Return what can be made wrong: changed files, before by-products, and how commands ended."""
+    known = scene.view.facts if scene.view.name == "trace" else stated(scene.view)
+    files = [fact for fact in known if fact.type == "file_changed"]
+    sources = [fact for fact in files if not FileChange(path=fact.key, status="A", step=0, new=True).scratch]
+    ran = [] if scene.view.name == "trace" else [fact for fact in known if fact.type == "cmd"]
+    return [*(sources or files), *ran]
 
 
 def _plant(scene: Scene, fact: Fact, dice: random.Random) -> Planted | None:
@@ -67,8 +72,8 @@ def _plant(scene: Scene, fact: Fact, dice: random.Random) -> Planted | None:
 
 def _denied(scene: Scene, fact: Fact) -> Planted:
     """A trace shows what happened, so that its last word is what can be wrong."""
-    false = structs.replace(fact, value="not changed", step=max(0, scene.view.k - 1), status="stated")
-    now = append(scene, f"I have not changed {code(fact.key)} so far.", [false])
+    false = structs.replace(fact, value="not touched", step=max(0, scene.view.k - 1), status="stated")
+    now = append(scene, f"I have not touched {code(fact.key)} so far.", [false])
     return Planted(now, fact, false)
 
 
@@ -78,7 +83,8 @@ def _other_path(scene: Scene, fact: Fact, dice: random.Random) -> Planted | None
     if not pattern.search(notes):
         return None
     folder, name = posixpath.split(fact.key)
-    stem, end = posixpath.splitext(name)
+    stem, dot, end = name[1:].partition(".")
+    stem, end = name[:1] + stem, dot + end
     changed = {known.key for known in scene.view.facts if known.type == "file_changed"}
     known = scene.paths() if scene.snapshot is not None else ()
     touched = set(scene.files) if scene.snapshot is not None else set()
@@ -100,7 +106,7 @@ def _other_path(scene: Scene, fact: Fact, dice: random.Random) -> Planted | None
 
 def _other_exit(scene: Scene, fact: Fact) -> Planted | None:
     """Say that a command ended in another way."""
-    found = _EXIT.match(fact.value)
+    found = _ONLY_EXIT.fullmatch(fact.value)
     if found is None:
         return None
     other = "exit 1" if found["code"] == "0" else "exit 0"
@@ -112,7 +118,7 @@ def _other_exit(scene: Scene, fact: Fact) -> Planted | None:
     notes = notes_of(scene.view)
     if change(notes) == notes or not mentions(notes, fact.key):
         return None
-    false = structs.replace(fact, value=other + fact.value[found.end() :])
+    false = structs.replace(fact, value=other)
     return Planted(rewritten(scene, change, [(fact, false)]), fact, false)
 
 
