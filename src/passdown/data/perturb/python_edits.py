@@ -162,3 +162,5 @@ def _differences(line: str) -> Iterator[str]:
     found = _RETURN.search(line)
     if found is not None:
         yield line[: found.start()] + f"return not ({found['value'].rstrip()})" + line[found.end() :]
+    elif line.strip() and line.strip() not in ("pass", "..."):
+        yield line[: len(line) - len(line.lstrip())] + "pass" + line[len(line.rstrip()) :]
