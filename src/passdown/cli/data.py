@@ -44,6 +44,10 @@ per_trajectory = 4
 [views]
 names = ["repo", "trace", "summary", "structured"]
 
+[perturb]
+levels = ["L2", "L3", "L4", "grid"]
+per_cut = 4
+
 [samples]
 kinds = ["sft", "rl", "reconstruction", "echo", "plain"]
 per_trajectory = 48
@@ -73,8 +77,8 @@ def _running(command: _Command) -> _Command:
 def data() -> None:
     """Make handoff-aware training and evaluation data of recorded trajectories.
 
-    A working folder holds one folder of shards for each step: read, quality, trajectories, points, views, samples.
-    Every step can be killed and run again: what is finished is kept, what was dropped lies in `rejects`.
+    A working folder holds one folder of shards for each step: read, quality, trajectories, points, views, perturbed,
+    samples. Every step can be killed and run again: what is finished is kept, what was dropped lies in `rejects`.
     """
 
 
@@ -124,6 +128,19 @@ def views(folder: Path, names: tuple[str, ...], budget: int | None, git_status: 
 
     table = ViewsTable(names=list(names) or ViewsTable().names, budget=budget, git_status=git_status)
     _run(["views"], Pipeline(source=[], views=table), folder, **how)
+
+
+@data.command()
+@_running
+@click.option("--level", "levels", multiple=True, metavar="NAME", help="L2, L3, L4, grid; all of them.")
+@click.option("--per-cut", default=4, show_default=True, type=click.IntRange(0), help="Variants at most.")
+@click.option("--seed", default=0, show_default=True, help="Another seed draws other operators.")
+def perturb(folder: Path, levels: tuple[str, ...], per_cut: int, seed: int, **how: Any) -> None:
+    """Spoil views and trees as real handoffs are spoilt, with an answer key: decay, inconsistency, ambiguity."""
+    from passdown.data.engine.pipeline import PerturbTable, Pipeline
+
+    table = PerturbTable(levels=list(levels) or PerturbTable().levels, per_cut=per_cut)
+    _run(["perturb"], Pipeline(source=[], perturb=table, seed=seed), folder, **how)
 
 
 @data.command()

@@ -48,6 +48,13 @@ class ViewsTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     git_status: bool = False
 
 
+class PerturbTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[perturb]`: levels of the curriculum (`grid`: every operator alone), variants of a cut at most; 0 for none."""
+
+    levels: list[str] = field(default_factory=lambda: ["L2", "L3", "L4", "grid"])
+    per_cut: int = 4
+
+
 class SamplesTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[samples]`: kinds, the cap of variants for one trajectory, the share of self tails without inspection."""
 
@@ -71,6 +78,7 @@ class Pipeline(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     filter: FilterTable = FilterTable()
     points: PointsTable = PointsTable()
     views: ViewsTable = ViewsTable()
+    perturb: PerturbTable = PerturbTable()
     samples: SamplesTable = SamplesTable()
     export: ExportTable = ExportTable()
 

@@ -30,7 +30,8 @@ def cuts_in(row: Row) -> Cuts:
     return _CUTS.decode(row.record)
 
 
-def _again(row: Row, cuts: Cuts, kind: str) -> Row:
+def again(row: Row, cuts: Cuts, kind: str) -> Row:
+    """Return the row with another record and kind."""
     return msgspec.structs.replace(row, kind=kind, record=_ENCODE.encode(cuts))
 
 
@@ -111,7 +112,7 @@ def finding_points(per_trajectory: int, blobs: str) -> Work:
                 yield _rejected("points", "no point to cut at", trajectory)
                 continue
             cuts = tuple(Cut(point=point, snapshot=replayed.snapshot(point.k, store)) for point in chosen)
-            yield _again(row, Cuts(trajectory=trajectory, graph=graph, cuts=cuts), "points")
+            yield again(row, Cuts(trajectory=trajectory, graph=graph, cuts=cuts), "points")
 
     return work
 
@@ -148,7 +149,7 @@ def writing_views(names: list[str], budget: int | None, git_status: bool) -> Wor
                 if passed:
                     made.append(msgspec.structs.replace(cut, views=passed))
             if made:
-                yield _again(row, msgspec.structs.replace(cuts, cuts=tuple(made)), "views")
+                yield again(row, msgspec.structs.replace(cuts, cuts=tuple(made)), "views")
 
     return work
 
@@ -188,7 +189,7 @@ def building(kinds: list[SampleKind], per_trajectory: int, self_tails: float, se
             cuts = cuts_in(row)
             samples = build_samples(cuts, kinds=kinds, per_trajectory=per_trajectory, self_tails=self_tails, seed=seed)
             if samples:
-                yield _again(row, msgspec.structs.replace(cuts, samples=samples), "samples")
+                yield again(row, msgspec.structs.replace(cuts, samples=samples), "samples")
             else:
                 yield _rejected("build", "no sample", cuts.trajectory)
 

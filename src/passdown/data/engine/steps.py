@@ -36,6 +36,12 @@ def _views(pipeline: Pipeline, folder: Path) -> Stage:
     return views_stage(pipeline.views)
 
 
+def _perturb(pipeline: Pipeline, folder: Path) -> Stage:
+    from passdown.data.engine.perturbing import perturbing_stage
+
+    return perturbing_stage(pipeline.perturb, folder / "blobs", pipeline.seed)
+
+
 def _build(pipeline: Pipeline, folder: Path) -> Stage:
     del folder
     return building_stage(pipeline.samples, pipeline.seed)
@@ -56,7 +62,8 @@ STEPS: tuple[Step, ...] = (
     Step(name="decide", reads="quality", writes="trajectories", stage=_decide),
     Step(name="points", reads="trajectories", writes="points", stage=_points),
     Step(name="views", reads="points", writes="views", stage=_views),
-    Step(name="build", reads="views", writes="samples", stage=_build),
+    Step(name="perturb", reads="views", writes="perturbed", stage=_perturb),
+    Step(name="build", reads="perturbed", writes="samples", stage=_build),
 )
 """Every step, in order. What a step rejects lies in the folder `rejects` of what it writes."""
 

@@ -1,0 +1,105 @@
+"""The stage that perturbs: of every cut some views and snapshots, drawn from the curriculum's levels and its grid."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from passdown.data.engine.pipeline import PerturbTable
+from passdown.data.engine.shards import Row
+from passdown.data.engine.stage import Batch, Stage, Work
+from passdown.data.engine.stages import again, cuts_in
+from passdown.data.perturb.curriculum import LEVELS, Cell, grid, level
+from passdown.data.perturb.table import OPERATORS, perturb
+from passdown.data.prefix import cut as cut_off
+from passdown.data.records import Cut, Cuts, Perturbed, Prefix, Reject, View
+from passdown.data.replay.blobs import BlobStore
+
+GRID = "grid"
+_STRENGTHS = (0.25, 0.5, 0.75)
+_TRIES = 4
+"""Cells that are tried for each variant that is wanted: many operators have nothing to work on at a given cut."""
+
+
+def perturbing_stage(settings: PerturbTable, blobs: Path, seed: int) -> Stage:
+    """Return the stage that perturbs. Raises `UsageError` for a level that is none."""
+    for name in settings.levels:
+        if name != GRID:
+            level(name)
+    parameters = {**msgspec.to_builtins(settings), "seed": seed}
+    return Stage(
+        name="perturb", maker="passdown.data.engine.perturbing:perturbing", parameters=parameters,
+        places={"blobs": str(blobs)},
+    )  # fmt: skip
+
+
+def perturbing(levels: list[str], per_cut: int, seed: int, blobs: str) -> Work:
+    """Make the work of `perturb`."""
+    store = BlobStore(Path(blobs))
+
+    def work(batch: Batch) -> Iterator[Row | Reject]:
+        for row in batch:
+            cuts = cuts_in(row)
+            made: list[Cut] = []
+            for cut in cuts.cuts:
+                variants, failed = _variants(cuts, cut, levels, per_cut, seed, store)
+                made.append(msgspec.structs.replace(cut, perturbed=variants))
+                yield from _counted(failed, cuts)
+            yield again(row, msgspec.structs.replace(cuts, cuts=tuple(made)), "perturbed")
+
+    return work
+
+
+def _variants(
+    cuts: Cuts, cut: Cut, levels: list[str], per_cut: int, seed: int, store: BlobStore
+) -> tuple[tuple[Perturbed, ...], Counter[str]]:
+    """Apply cells in the order of their hash until there are enough variants; count why others did not apply."""
+    prefix = cut_off(cuts.trajectory, cut.point.k)
+    made: list[Perturbed] = []
+    failed: Counter[str] = Counter()
+    for name, cell in _drawn(cuts, cut, levels, seed)[: per_cut * _TRIES]:
+        if len(made) == per_cut:
+            break
+        found = perturb(
+            cell.uses, cut.snapshot, _with_text(cut, cell, prefix), seed, blobs=store, prefix=prefix, level=name
+        )
+        if isinstance(found, Reject):
+            failed[found.reason] += 1
+        else:
+            made.append(found)
+    return tuple(made), failed
+
+
+def _drawn(cuts: Cuts, cut: Cut, levels: list[str], seed: int) -> list[tuple[str, Cell]]:
+    """Return the cells that fit this cut with the level each is of, in an order that only the seed decides."""
+    names = {view.name for view in cut.views}
+    cells = [
+        (each.name, cell) for each in LEVELS if each.name in levels
+        for cell in each.cells if cell.ops and cell.point == cut.point.kind and cell.view in names
+    ]  # fmt: skip
+    if GRID in levels:
+        single = tuple((row.name,) for row in OPERATORS)
+        cells += [("", cell) for cell in grid([cut.point.kind], sorted(names), single, _STRENGTHS)]
+    mark = f"{seed}|{cuts.trajectory.trajectory_id}|{cut.point.k}"
+    return sorted(cells, key=lambda one: hashlib.sha256(f"{mark}|{one[0]}|{one[1].key}".encode()).digest())
+
+
+def _with_text(cut: Cut, cell: Cell, prefix: Prefix) -> View:
+    view = next(view for view in cut.views if view.name == cell.view)
+    if view.text:
+        return view
+    from passdown.data.views.table import build_view
+
+    return build_view(view.name, prefix)
+
+
+def _counted(failed: Counter[str], cuts: Cuts) -> Iterator[Reject]:
+    for reason, count in sorted(failed.items()):
+        yield Reject(
+            stage="perturb", reason=f"not applicable: {reason}", trajectory_id=cuts.trajectory.trajectory_id,
+            detail=f"{count} times", provenance=cuts.trajectory.provenance,
+        )  # fmt: skip
