@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from passdown.data.perturb.scene import MemoryBlobs, snapshot_id
+from passdown.data.perturb.scene import MemoryBlobs
 from passdown.data.perturb.table import perturb
 from passdown.data.prefix import cut
 from passdown.data.records import FileState, Perturbed, Prefix, Reject, Snapshot, View
+from passdown.data.replay.virtual import snapshot_id
 from passdown.data.views.table import build_view
 from passdown.model.session import PlanItem, PlanUpdate
 
@@ -141,7 +142,7 @@ def work(request: pytest.FixtureRequest) -> Work:
     blobs = MemoryBlobs()
     delta = tuple(FileState(path=path, blob=blobs.put(data)) for path, data in sorted(LEFT.items()))
     base = "c" * 40
-    snapshot = Snapshot(snapshot_id=snapshot_id(base, delta), base_commit=base, delta=delta, exact=True)
+    snapshot = Snapshot(snapshot_id=snapshot_id(list(delta), []), base_commit=base, delta=delta, exact=True)
     views = {name: build_view(name, prefix) for name in ("repo", "trace", "summary", "structured")}
     assert hashlib.sha256(LEFT["run.log"]).hexdigest() in {state.blob for state in delta}
     return Work(prefix, snapshot, blobs, dict(BASE), dict(LEFT), dict(FIXED), dict(HIDDEN), views)

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import ast
 import difflib
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from passdown.data.perturb.notes import mentions
+from passdown.data.perturb.scene import Scene
 from passdown.data.perturb.table import NAMES, OPERATORS, Use, operator, perturb, use
+from passdown.data.prefix import cut
 from passdown.data.records import Perturbed, Reject
+from passdown.data.replay.blobs import BlobStore
+from passdown.data.replay.virtual import replay
 from passdown.data.views.facts import stated_in
 from passdown.data.views.preamble import PREAMBLE, parts
+from passdown.data.views.table import build_view
 from passdown.errors import UsageError
 from passdown.packet.tokens import estimate_tokens
 
@@ -303,3 +310,49 @@ def test_words_that_are_no_operator_are_refused() -> None:
     for text in ("nothing", "blur@two", "blur@2", "blur@nan"):
         with pytest.raises(UsageError):
             use(text)
+
+
+def test_the_store_on_disk_gives_the_same_as_the_one_in_memory(work: Any, tmp_path: Path) -> None:
+    store = BlobStore(tmp_path)
+    for data in work.left.values():
+        store.put(data)
+    for name in ("half_merge", "two_alternatives", "dirty_index"):
+        made = perturb([name], work.snapshot, work.views["summary"], 1, blobs=store, prefix=work.prefix, base=work.base)
+        assert made == work.done(name, view="summary")
+        assert isinstance(made, Perturbed)
+        assert made.snapshot is not None
+        assert all(store.get(state.blob) for state in made.snapshot.delta)
+
+
+def test_a_replayed_cut_is_perturbed(work: Any, script: Any, tmp_path: Path) -> None:
+    """From a recorded run to a perturbed state, by the parts that the pipeline uses."""
+    run = script().asks("`total()` in src/cart.py gives a wrong sum. Mend it.")
+    run.runs("sed -i 's/amount = item/amount = amount + item/' src/cart.py").runs("git diff --stat", "1 file changed")
+    trajectory = run.trajectory()
+    store = BlobStore(tmp_path)
+    k = len(trajectory.steps)
+    snapshot = replay(trajectory, work.base).snapshot(k, store)
+    view = build_view("structured", cut(trajectory, k))
+    for name in ("conflict_hunk", "overwrite_file_section", "half_merge", "parallel_edit", "moved_file"):
+        made = perturb([name], snapshot, view, 1, blobs=store, prefix=cut(trajectory, k), base=work.base)
+        assert isinstance(made, Perturbed), made
+        assert made.truths[0].touched[0] == "src/cart.py"
+        assert made.snapshot != snapshot
+
+
+def test_a_file_whose_content_nobody_knows_is_not_taken_for_the_base_commits(work: Any) -> None:
+    snapshot = structs.replace(work.snapshot, dirty=("requirements.txt",))
+    made = perturb(["dep_downgrade"], snapshot, work.views["summary"], 1, blobs=work.blobs, base=work.base)
+    assert isinstance(made, Reject)
+    assert made.reason == "dep_downgrade: no manifest states a version"
+    other = perturb(["half_merge"], snapshot, work.views["summary"], 1, blobs=work.blobs, base=work.base)
+    assert isinstance(other, Perturbed)
+    assert other.snapshot is not None
+    assert other.snapshot.dirty == ("requirements.txt",)
+
+
+def test_a_state_that_comes_back_has_its_name_back(work: Any) -> None:
+    scene = Scene(view=work.views["summary"], snapshot=work.snapshot, blobs=work.blobs, base=work.base)
+    gone = scene.with_files({"src/cart.py": None, "new.py": b"x"})
+    assert gone.snapshot != work.snapshot
+    assert gone.with_files({"src/cart.py": work.left["src/cart.py"], "new.py": None}).snapshot == work.snapshot

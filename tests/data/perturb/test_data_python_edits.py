@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from passdown.data.perturb.hunks import Changed, hunks_of, undone
 from passdown.data.perturb.python_edits import otherwise, parsed, reformat, rename_local, same_meaning
-from passdown.data.perturb.scene import MemoryBlobs, lines_of, snapshot_id
+from passdown.data.perturb.scene import MemoryBlobs, lines_of
 from passdown.data.perturb.table import perturb
 from passdown.data.records import FileState, Perturbed, Reject, Snapshot
+from passdown.data.replay.virtual import snapshot_id
 
 SEEDS = range(8)
 
@@ -130,7 +131,7 @@ def test_harmless_edits_keep_the_tree(body: list[str], seed: int) -> None:
 def test_files_that_are_no_text_are_left_alone(work: Any) -> None:
     blobs = MemoryBlobs()
     delta = (FileState(path="logo.png", blob=blobs.put(b"\x89PNG\0\xff")), FileState(path="gone.py"))
-    snapshot = Snapshot(snapshot_id=snapshot_id("", delta), delta=delta)
+    snapshot = Snapshot(snapshot_id=snapshot_id(list(delta), []), delta=delta)
     base = {"logo.png": b"\x89PNG\0\0", "gone.py": b"x = 1\n"}
     for name in ("overwrite_file_section", "parallel_edit", "conflict_hunk", "half_merge", "two_alternatives"):
         made = perturb([name], snapshot, work.views["structured"], 1, blobs=blobs, base=base)

@@ -10,6 +10,7 @@ from typing import Protocol
 from msgspec import Struct, structs
 
 from passdown.data.records import Fact, FileState, Prefix, Snapshot, Truth, View, Volatile
+from passdown.data.replay.virtual import snapshot_id
 from passdown.packet.tokens import estimate_tokens
 
 LARGEST = 400_000
@@ -83,7 +84,8 @@ class Scene(Struct, frozen=True, kw_only=True):
         state = self.files.get(path)
         if state is not None:
             return self.blobs.get(state.blob) if state.blob and self.blobs is not None else None
-        return self.base.get(path) if self.base is not None else None
+        unknown = self.snapshot is not None and path in self.snapshot.dirty
+        return self.base.get(path) if self.base is not None and not unknown else None
 
     def text(self, path: str) -> str | None:
         """Return a file's text, None when it has none that lines can be changed in."""
@@ -110,11 +112,11 @@ class Scene(Struct, frozen=True, kw_only=True):
             state = self._state(path, content, before.mode if before is not None else "100644")
             if state is not None:
                 delta[path] = state
-        ordered = tuple(state for _, state in sorted(delta.items()))
+        ordered = [state for _, state in sorted(delta.items())]
+        dirty = [path for path in self.snapshot.dirty if path not in contents]
         snapshot = structs.replace(
-            self.snapshot, snapshot_id=snapshot_id(self.snapshot.base_commit, ordered), delta=ordered,
+            self.snapshot, snapshot_id=snapshot_id(ordered, dirty), delta=tuple(ordered), dirty=tuple(dirty),
             volatile=(*self.snapshot.volatile, *volatile),
-            dirty=tuple(path for path in self.snapshot.dirty if path not in contents),
         )  # fmt: skip
         return structs.replace(self, snapshot=snapshot)
 
@@ -140,12 +142,6 @@ class Applied(Struct, frozen=True):
 
     scene: Scene
     truth: Truth
-
-
-def snapshot_id(base_commit: str, delta: Iterable[FileState]) -> str:
-    """Return the name of a state: a hash over base commit, paths, modes and contents."""
-    lines = [base_commit, *(f"{state.mode} {state.blob or '-'} {state.path}" for state in delta)]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def decoded(content: bytes | None) -> str | None:
