@@ -1,0 +1,69 @@
+"""A run as detectors look at it: signals, the files it left changed, the subtasks."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+from passdown.data.points.signals import Signals, read_signals
+from passdown.data.records import Graph, Mark, Trajectory
+from passdown.model.pattern import lazy_pattern
+
+CONTEXT_BUDGET = 32_768
+"""Tokens of the context limit that cuts are looked for in, unless the caller names another."""
+
+_PATCHED = lazy_pattern(r"(?m)^(?:\+\+\+ b|--- a)/(.+?)\s*$")
+
+
+class Files(Protocol):
+    """What is needed of a replay."""
+
+    def changed(self, k: int) -> dict[str, str]:
+        """Return path → content digest, '' for gone, '?' for not known, of the files changed by then."""
+
+    def content(self, k: int, path: str) -> bytes | None:
+        """Return a file's bytes after `k` steps, None when there is none or its content is not known."""
+
+
+class Found(NamedTuple):
+    """A mark and the cut it is at."""
+
+    k: int
+    mark: Mark
+
+
+class Run:
+    """One trajectory with everything that a detector may look at."""
+
+    def __init__(self, trajectory: Trajectory, replay: Files, graph: Graph, budget: int = CONTEXT_BUDGET) -> None:
+        self.trajectory = trajectory
+        self.replay = replay
+        self.graph = graph
+        self.budget = budget
+        self.signals: list[Signals] = read_signals(trajectory)
+
+    @cached_property
+    def edits(self) -> dict[str, list[int]]:
+        """The project's files (by-products left out), and the steps that changed each; putting back counts too."""
+        found: dict[str, list[int]] = {}
+        for at, signals in enumerate(self.signals):
+            for edit in signals.edits:
+                if edit.sort != "scratch" and (not (steps := found.setdefault(edit.path, [])) or steps[-1] != at):
+                    steps.append(at)
+        return found
+
+    @cached_property
+    def final(self) -> frozenset[str]:
+        """The files that the run left changed: those of its final patch, else those it changed and did not undo."""
+        patch = self.trajectory.outcome.patch
+        if patch:
+            return frozenset(_PATCHED.findall(patch))
+        last: dict[str, bool] = {}
+        made: set[str] = set()
+        for signals in self.signals:
+            for action in signals.done:
+                if action.kind == "CREATE" and action.ok is not False:
+                    made.update(action.writes)
+            for edit in signals.edits:
+                last[edit.path] = not edit.restored and not (edit.deleted and edit.path in made)
+        return frozenset(path for path, kept in last.items() if kept)

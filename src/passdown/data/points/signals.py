@@ -1,0 +1,153 @@
+"""What each step of a run did, as detectors need it. A step's signals depend on it and earlier ones, never on later."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from passdown.data.actions.running import written_by
+from passdown.data.points.checks import is_build_or_test, is_check
+from passdown.data.points.files import sort_of
+from passdown.data.records import Action, Step, Trajectory
+from passdown.model.session import ToolCall, ToolResult
+
+_MOST_SCRIPTS = 200
+_SCRIPTS = (".py", ".js", ".mjs", ".ts")
+_NEVER = ("rejected", "interrupted")
+
+
+class Edit(NamedTuple):
+    """A change of a file, or its being put back as it was."""
+
+    path: str
+    sort: str
+    restored: bool = False
+    deleted: bool = False
+
+
+class Check(NamedTuple):
+    """A check: how it ended, whether code was changed since the one before, whether it is a build or a test run."""
+
+    ok: bool | None
+    news: bool
+    built: bool
+
+
+class Signals(NamedTuple):
+    """What one step did. `done` are its actions, without those that a person refused."""
+
+    step: Step
+    done: tuple[Action, ...]
+    results: dict[str, list[ToolResult]]
+    edits: tuple[Edit, ...]
+    checks: tuple[Check, ...]
+    unchecked: bool
+    refused: bool
+    changed: bool
+
+    @property
+    def sources(self) -> list[str]:
+        """The source files that the step changed; not those it put back."""
+        return [edit.path for edit in self.edits if edit.sort == "source" and not edit.restored]
+
+
+class Reader:
+    """Reads steps one after another."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root.rstrip("/")
+        self._made: set[str] = set()
+        self._scripts: dict[str, tuple[str, ...]] = {}
+        self._copies: dict[str, str] = {}
+        self._unchecked = False
+
+    def read(self, step: Step) -> Signals:
+        """Return the signals of the next step."""
+        results: dict[str, list[ToolResult]] = {}
+        for event in step.events:
+            if isinstance(event, ToolResult):
+                results.setdefault(event.call_id, []).append(event)
+        done = tuple(action for action in step.actions if not _never(results.get(action.call_id)))
+        edits: list[Edit] = []
+        checks: list[Check] = []
+        changed = False
+        for action in done:
+            found = list(self._edits(step, action))
+            edits += found
+            changed = changed or bool(found) or (action.kind == "INSTALL" and action.ok is not False)
+            if any(edit.sort in ("source", "test") for edit in found):
+                self._unchecked = True
+            if is_check(action) and not _running(results.get(action.call_id)):
+                checks.append(Check(action.ok, self._unchecked, is_build_or_test(action)))
+                self._unchecked = False
+        return Signals(
+            step, done, results, tuple(edits), tuple(checks), self._unchecked, len(done) < len(step.actions), changed
+        )
+
+    def _edits(self, step: Step, action: Action) -> Iterator[Edit]:
+        if action.ok is False:
+            return
+        if action.kind in ("EDIT", "CREATE", "DELETE"):
+            yield from self._written(step, action)
+        elif action.kind == "VCS" and _puts_back(action):
+            for path in action.writes:
+                yield Edit(path, sort_of(path, new=path in self._made), restored=True)
+        elif action.kind in ("RUN", "TEST") and self._scripts:
+            for path in self._scripts.get(action.target, ()):
+                sort = sort_of(path, new=path in self._made)
+                if sort in ("source", "test"):
+                    yield Edit(path, sort)
+
+    def _written(self, step: Step, action: Action) -> Iterator[Edit]:
+        if action.kind == "CREATE":
+            self._made.update(action.writes)
+        for path in action.writes:
+            if path.endswith(_SCRIPTS) and action.kind != "DELETE":
+                self._note_script(step, action, path)
+            source = next((read for read in action.reads if read != path), "")
+            restored = bool(source) and self._copies.get(source) == path
+            if source and not restored and len(action.reads) == 1 and action.kind == "CREATE":
+                self._copies[path] = source
+            restored = restored or action.detail.startswith("undo_edit")
+            sort = sort_of(path, new=path in self._made)
+            yield Edit(path, sort, restored=restored, deleted=action.kind == "DELETE")
+
+    def _note_script(self, step: Step, action: Action, path: str) -> None:
+        """Remember which files a script that the agent wrote will write, for when it is run."""
+        if len(self._scripts) >= _MOST_SCRIPTS:
+            return
+        for event in step.events:
+            if isinstance(event, ToolCall) and event.call_id == action.call_id:
+                values = [event.command] if event.command else event.arguments.values()
+                text = "\n".join(value for value in values if isinstance(value, str))
+                writes = tuple(self._relative(name) for name, _ in written_by(text))
+                self._scripts[path] = tuple(name for name in writes if name and name != path)
+
+    def _relative(self, path: str) -> str:
+        if self._root and path.startswith(f"{self._root}/"):
+            path = path[len(self._root) + 1 :]
+        path = posixpath.normpath(path)
+        return "" if path.startswith(("/", "..")) else path
+
+
+def _never(results: list[ToolResult] | None) -> bool:
+    return results is not None and all(result.outcome in _NEVER for result in results)
+
+
+def _running(results: list[ToolResult] | None) -> bool:
+    return results is not None and results[-1].outcome == "running"
+
+
+def _puts_back(action: Action) -> bool:
+    """Say whether a git command puts files back; a switch of branches does not."""
+    sub = action.target.partition(" ")[0]
+    if sub == "restore":
+        return bool(action.writes)
+    return sub == "checkout" and bool(action.writes) and (" -- " in action.detail or action.detail.endswith(" ."))
+
+
+def read_signals(trajectory: Trajectory) -> list[Signals]:
+    """Return the signals of every step."""
+    reader = Reader(trajectory.root)
+    return [reader.read(step) for step in trajectory.steps]
