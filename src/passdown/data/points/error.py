@@ -39,11 +39,13 @@ def _checks(run: Run) -> Iterator[Found]:
         worked = worked or any(edit.sort in ("source", "test") for edit in signals.edits)
         sources = sources or bool(signals.sources)
         for check in signals.checks:
+            if check.ok is None:
+                continue  # nobody knows how it ended: what was red is red until something says otherwise
             if check.built:
-                failed_build = at if check.ok is False else -1
+                failed_build = -1 if check.ok else at
             if worked:
-                failed_check = at if check.ok is False else -1
-            if check.ok is False and sources and failed_once < 0:
+                failed_check = -1 if check.ok else at
+            if not check.ok and sources and failed_once < 0:
                 failed_once = at
         if failed_check >= 0:
             yield Found(at + 1, _mark("validation_failed", failed_check))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from passdown.data.actions.running import written_by
-from passdown.data.points.checks import is_build_or_test, is_check
+from passdown.data.points.checks import ended, is_build_or_test, is_check
 from passdown.data.points.files import sort_of
 from passdown.data.records import Action, Step, Trajectory
 from passdown.model.session import ToolCall, ToolResult
@@ -79,7 +79,8 @@ class Reader:
             if any(edit.sort in ("source", "test") for edit in found):
                 self._unchecked = True
             if is_check(action) and not _running(results.get(action.call_id)):
-                checks.append(Check(action.ok, self._unchecked, is_build_or_test(action)))
+                ok = ended(action, results.get(action.call_id))
+                checks.append(Check(ok, self._unchecked, is_build_or_test(action)))
                 self._unchecked = False
         return Signals(
             step, done, results, tuple(edits), tuple(checks), self._unchecked, len(done) < len(step.actions), changed
