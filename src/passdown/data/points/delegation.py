@@ -19,11 +19,12 @@ _NOTES = ("<task-notification", "<system_notification", "<subagent_notification"
 
 
 class Return(NamedTuple):
-    """What a subagent gave back, and the call that sent it off."""
+    """What a subagent gave back, and the call that sent it off. A `note` of the harness may say no more than that."""
 
     step: int
     call: ToolCall
     text: str
+    note: bool = False
 
 
 def marks(run: Run) -> Iterator[Found]:
@@ -70,7 +71,7 @@ def returns(signals: Signals, at: int, away: dict[str, ToolCall]) -> list[Return
             and _FINISHED.search(event.text[:4000])
         ):
             call_id = next((name for name, call in away.items() if _names(event.text, call)), next(iter(away)))
-            found.append(Return(at, away.pop(call_id), event.text))
+            found.append(Return(at, away.pop(call_id), event.text, note=True))
     return found
 
 

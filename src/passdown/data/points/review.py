@@ -40,7 +40,7 @@ def marks(run: Run) -> Iterator[Found]:
     for at, signals in enumerate(run.signals):
         found = _said(signals, worked) or _fetched(signals)
         for one in returns(signals, at, away):
-            if _reviews(one.call):
+            if _reviews(one.call) and (not one.note or "<result>" in one.text):
                 found = found or len(one.text) > _SHORT
         delegated = [
             event for event in signals.step.events if isinstance(event, ToolCall) and event.action == "delegate"

@@ -22,8 +22,11 @@ class Edit(NamedTuple):
 
     path: str
     sort: str
+    call_id: str
+    digest: str = ""
     restored: bool = False
     deleted: bool = False
+    new: bool = False
 
 
 class Check(NamedTuple):
@@ -93,12 +96,13 @@ class Reader:
             yield from self._written(step, action)
         elif action.kind == "VCS" and _puts_back(action):
             for path in action.writes:
-                yield Edit(path, sort_of(path, new=path in self._made), restored=True)
+                sort = sort_of(path, new=path in self._made)
+                yield Edit(path, sort, action.call_id, action.digest, restored=True, new=path in self._made)
         elif action.kind in ("RUN", "TEST") and self._scripts:
             for path in self._scripts.get(action.target, ()):
                 sort = sort_of(path, new=path in self._made)
                 if sort in ("source", "test"):
-                    yield Edit(path, sort)
+                    yield Edit(path, sort, action.call_id, f"{step.idx}", new=path in self._made)
 
     def _written(self, step: Step, action: Action) -> Iterator[Edit]:
         if action.kind == "CREATE":
@@ -112,7 +116,10 @@ class Reader:
                 self._copies[path] = source
             restored = restored or action.detail.startswith("undo_edit")
             sort = sort_of(path, new=path in self._made)
-            yield Edit(path, sort, restored=restored, deleted=action.kind == "DELETE")
+            yield Edit(
+                path, sort, action.call_id, action.digest,
+                restored=restored, deleted=action.kind == "DELETE", new=path in self._made,
+            )  # fmt: skip
 
     def _note_script(self, step: Step, action: Action, path: str) -> None:
         """Remember which files a script that the agent wrote will write, for when it is run."""
