@@ -158,13 +158,14 @@ def _through_gates(
     trajectory: Trajectory, cut: Cut, views: tuple[View, ...], budget: int | None
 ) -> tuple[tuple[View, ...], list[Reject]]:
     from passdown.data.prefix import cut as cut_off
-    from passdown.data.views.gates import gate
+    from passdown.data.views.gates import Known, gate
 
     prefix = cut_off(trajectory, cut.point.k)
+    known = Known(prefix=prefix)
     passed: list[View] = []
     stopped: list[Reject] = []
     for view in views:
-        findings = gate(view, prefix, trajectory, snapshot=cut.snapshot, budget=budget)
+        findings = gate(view, prefix, trajectory, snapshot=cut.snapshot, budget=budget, known=known)
         if findings:
             codes = ", ".join(sorted({finding.code for finding in findings}))
             detail = f"{view.name} at {cut.point.k}: {findings[0].detail}"

@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from passdown.data.records import Outcome, Prefix, Snapshot, Trajectory, View
 from passdown.data.views.changes import Ledger, ledger_of
-from passdown.data.views.leaks import added_lines, bare, grams, said_in, tokens_of
+from passdown.data.views.leaks import added_lines, bare, grams, grams_in, said_in, tokens_of
 from passdown.data.views.shared import Shared
 from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
@@ -59,12 +59,14 @@ def gate(
     *,
     snapshot: Snapshot | None = None,
     budget: int | None = None,
+    known: Known | None = None,
 ) -> tuple[Finding, ...]:
     """Return what is wrong with a view, empty when it may be used. The oracle passes no gate about the future.
 
     `snapshot` is the state at the cut, where replay knows it; without it claims are held against the actions.
+    `known` is what several views of one prefix can share.
     """
-    known = Known(prefix=prefix)
+    known = known or Known(prefix=prefix)
     found: list[Finding] = []
     if view.name != "oracle_structured":
         found += _future_code(view, known, trajectory)
@@ -126,10 +128,12 @@ def _future_code(view: View, known: Known, trajectory: Trajectory) -> Iterator[F
     lines = added_lines(trajectory, known.prefix.k)
     if not lines:
         return
-    shown = tokens_of(_whole(view))
+    shown = grams_in(tokens_of(_whole(view)), {gram for line in lines for gram in grams(line)})
+    fresh = shown - grams_in(known.tokens, shown) if shown else shown
+    leaked = {gram for gram in fresh if bare(gram) not in known.tokens}
     reported = 0
-    for line in lines:
-        if reported < _MOST and any(gram in shown and bare(gram) not in known.tokens for gram in grams(line)):
+    for line in lines if leaked else ():
+        if reported < _MOST and any(gram in leaked for gram in grams(line)):
             reported += 1
             yield _finding("view.future_code", f"holds what only a later edit adds: {line.strip()[:120]}", view)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from passdown.data.records import Prefix, Trajectory
@@ -27,6 +27,14 @@ def grams(line: str) -> Iterator[str]:
     tokens = _TOKEN.findall(line)
     for at in range(len(tokens) - GRAM + 1):
         yield f" {' '.join(tokens[at : at + GRAM])} "
+
+
+def grams_in(tokens: str, wanted: Collection[str]) -> set[str]:
+    """Return which of the wanted grams a text holds, given as its tokens: one walk, however many are wanted."""
+    first = {gram.split(" ", 2)[1] for gram in wanted}
+    words = tokens.split(" ")
+    starts = (at for at, word in enumerate(words) if word in first)
+    return {gram for at in starts if (gram := f" {' '.join(words[at : at + GRAM])} ") in wanted}
 
 
 def bare(gram: str) -> str:
