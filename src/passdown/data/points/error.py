@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from passdown.data.actions.keys import key
-from passdown.data.points.milestone import results_of
+from passdown.data.points.milestone import commits, results_of
 from passdown.data.points.run import Found, Run
 from passdown.data.points.signals import Signals
 from passdown.data.records import Action, Mark, PointKind
@@ -112,18 +112,22 @@ def _repeats(run: Run, keys: list[dict[str, bool]], at: int, name: str, failed: 
 
 
 def _reverted(run: Run) -> Iterator[Found]:
+    committed = [at for at, signals in enumerate(run.signals) if commits(signals)]
     for path, steps in run.edits.items():
         waiting: list[int] = []
         reverted: set[int] = set()
         for at in steps:
+            if waiting and any(waiting[-1] <= commit < at for commit in committed):
+                waiting = []  # what was committed is not taken back by restoring files
             edits = [edit for edit in run.signals[at].edits if edit.path == path]
             if any(edit.restored for edit in edits):
                 reverted.update(waiting)
                 waiting = []
             elif edits[0].sort == "source" and not edits[-1].deleted:
                 waiting.append(at)
-        if len(waiting) > 1:
-            reverted.update(_undone(run, path, waiting))
+        sources = [at for at in steps if any(e.path == path and e.sort == "source" for e in run.signals[at].edits)]
+        if len(sources) > 1:
+            reverted.update(_undone(run, path, sources))
         for at in sorted(reverted):
             yield Found(at + 1, _mark("reverted_edit", at, detail=path, oracle=True))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from passdown.data.points.run import Found, Run
 from passdown.data.points.signals import Signals
 from passdown.data.records import Mark
-from passdown.data.subtasks.tests import observed
+from passdown.data.subtasks.tests import test_results
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import PlanUpdate
 
@@ -20,17 +20,23 @@ def marks(run: Run) -> Iterator[Found]:
     yield from _files(run)
     yield from _plan(run)
     for at, signals in enumerate(run.signals):
-        if _commits(signals):
+        if commits(signals):
             yield Found(at + 1, Mark(detector="commit", kind="milestone", steps=(at,)))
         if any(check.news for check in signals.checks):
             yield Found(at + 1, Mark(detector="validation_result", kind="milestone", steps=(at,)))
 
 
 def results_of(signals: Signals) -> dict[str, bool]:
-    """Return the tests whose results a step shows. A run that a person refused shows none."""
-    if not signals.checks or signals.refused or not any(action.kind == "TEST" for action in signals.done):
-        return {}
-    return observed(signals.step)
+    """Return what a step shows of tests: single ones where they are named, and each run as a whole, by its selector."""
+    found: dict[str, bool] = {}
+    for action in signals.done:
+        if action.kind == "TEST":
+            for result in signals.results.get(action.call_id, ()):
+                found.update(test_results(result.text))
+    for check in signals.checks:
+        if check.ok is not None and check.tests:
+            found[f"run:{check.tests}"] = check.ok
+    return found
 
 
 def _tests(run: Run) -> Iterator[Found]:
@@ -69,7 +75,8 @@ def _plan(run: Run) -> Iterator[Found]:
             yield Found(at + 1, mark)
 
 
-def _commits(signals: Signals) -> bool:
+def commits(signals: Signals) -> bool:
+    """Say whether a step made a commit."""
     for action in signals.done:
         if action.kind != "VCS" or action.target not in ("commit", "jj commit", "hg commit") or action.ok is False:
             continue

@@ -183,6 +183,7 @@ class _Tree:
     def __init__(self) -> None:
         self.diffs: dict[str, str] = {}
         self._untracked: set[str] = set()
+        self._added: set[str] = set()
         self._stashed: dict[str, str] = {}
 
     def take(self, signals: Signals, call_id: str) -> None:
@@ -201,7 +202,7 @@ class _Tree:
         if edit.restored:
             for path in list(now) if edit.path in (".", "*") else [edit.path]:
                 now.pop(path, None)
-        elif edit.new and edit.path not in self.diffs and edit.path not in now:
+        elif edit.new and edit.path not in self._added:
             self._untracked.add(edit.path)
         elif edit.path not in self._untracked:
             chained = f"{now.get(edit.path, '')}\x1f{edit.digest}"
@@ -221,4 +222,5 @@ class _Tree:
             everything = _ALL.search(action.detail) is not None
             for path in [path for path in now if everything or path in action.detail]:
                 now.pop(path)
-            self._untracked = {path for path in self._untracked if not everything and path not in action.detail}
+            self._added |= {path for path in self._untracked if everything or path in action.detail}
+            self._untracked -= self._added

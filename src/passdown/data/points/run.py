@@ -18,9 +18,6 @@ _PATCHED = lazy_pattern(r"(?m)^(?:\+\+\+ b|--- a)/(.+?)\s*$")
 class Files(Protocol):
     """What is needed of a replay."""
 
-    def changed(self, k: int) -> dict[str, str]:
-        """Return path → content digest, '' for gone, '?' for not known, of the files changed by then."""
-
     def content(self, k: int, path: str) -> bytes | None:
         """Return a file's bytes after `k` steps, None when there is none or its content is not known."""
 
@@ -40,14 +37,18 @@ class Run:
         self.replay = replay
         self.graph = graph
         self.budget = budget
-        self.signals: list[Signals] = read_signals(trajectory)
+        self.signals: list[Signals] = read_signals(trajectory, replay.content)
 
     @cached_property
     def edits(self) -> dict[str, list[int]]:
-        """The project's files (by-products left out), and the steps that changed each; putting back counts too."""
+        """The project's files (by-products left out), and the steps that changed each; putting back counts too.
+
+        Edits that a later look shows to have changed nothing are left out.
+        """
+        void = {step for signals in self.signals for step in signals.void}
         found: dict[str, list[int]] = {}
         for at, signals in enumerate(self.signals):
-            for edit in signals.edits:
+            for edit in signals.edits if at not in void else ():
                 if edit.sort != "scratch" and (not (steps := found.setdefault(edit.path, [])) or steps[-1] != at):
                     steps.append(at)
         return found

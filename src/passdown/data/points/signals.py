@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from passdown.data.actions.running import written_by
@@ -14,7 +14,15 @@ from passdown.model.session import ToolCall, ToolResult
 
 _MOST_SCRIPTS = 200
 _SCRIPTS = (".py", ".js", ".mjs", ".ts")
+_LINES = 2
+_SOON = 3
+_LOOKS = 6
+"""Looks at a file that are kept; how soon after an edit one has to follow, and how many lines it has to show."""
 _NEVER = ("rejected", "interrupted")
+
+
+Content = Callable[[int, str], bytes | None]
+"""The bytes of a file after so many steps, as far as a replay knows them."""
 
 
 class Edit(NamedTuple):
@@ -30,15 +38,22 @@ class Edit(NamedTuple):
 
 
 class Check(NamedTuple):
-    """A check: how it ended, whether code was changed since the one before, whether it is a build or a test run."""
+    """A check: how it ended, whether code was changed since the one before, whether it is a build or a test run.
+
+    `tests` is the selector of a run of tests, `*` for all, empty for another check.
+    """
 
     ok: bool | None
     news: bool
     built: bool
+    tests: str = ""
 
 
 class Signals(NamedTuple):
-    """What one step did. `done` are its actions, without those that a person refused."""
+    """What one step did. `done` are its actions, without those that a person refused.
+
+    `void` are earlier steps whose edits it shows to have changed nothing.
+    """
 
     step: Step
     done: tuple[Action, ...]
@@ -48,6 +63,7 @@ class Signals(NamedTuple):
     unchecked: bool
     refused: bool
     changed: bool
+    void: tuple[int, ...] = ()
 
     @property
     def sources(self) -> list[str]:
@@ -58,9 +74,13 @@ class Signals(NamedTuple):
 class Reader:
     """Reads steps one after another."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, content: Content | None = None) -> None:
         self._root = root.rstrip("/")
+        self._content = content
+        self._shown: dict[str, list[str]] = {}
+        self._doubtful: dict[str, tuple[int, bool]] = {}
         self._made: set[str] = set()
+        self._dirty: dict[str, None] = {}
         self._scripts: dict[str, tuple[str, ...]] = {}
         self._copies: dict[str, str] = {}
         self._unchecked = False
@@ -75,19 +95,29 @@ class Reader:
         edits: list[Edit] = []
         checks: list[Check] = []
         changed = False
+        void: list[int] = []
         for action in done:
+            unchecked = self._unchecked
             found = list(self._edits(step, action))
             edits += found
+            for edit in found:
+                self._doubt(step, action, edit.path, unchecked)
+            if action.kind == "READ" and len(action.reads) == 1:
+                void += self._look(step, action, results.get(action.call_id))
+            self._dirty |= dict.fromkeys(edit.path for edit in found)
+            if action.kind == "VCS" and action.target == "commit" and action.ok is not False:
+                self._dirty = {}
             changed = changed or bool(found) or (action.kind == "INSTALL" and action.ok is not False)
             if any(edit.sort in ("source", "test") for edit in found):
                 self._unchecked = True
             if is_check(action) and not _running(results.get(action.call_id)):
                 ok = ended(action, results.get(action.call_id))
-                checks.append(Check(ok, self._unchecked, is_build_or_test(action)))
+                tests = (action.target or "*") if action.kind == "TEST" else ""
+                checks.append(Check(ok, self._unchecked, is_build_or_test(action), tests))
                 self._unchecked = False
-        return Signals(
-            step, done, results, tuple(edits), tuple(checks), self._unchecked, len(done) < len(step.actions), changed
-        )
+                self._doubtful = {}
+        refused = len(done) < len(step.actions)
+        return Signals(step, done, results, tuple(edits), tuple(checks), self._unchecked, refused, changed, tuple(void))
 
     def _edits(self, step: Step, action: Action) -> Iterator[Edit]:
         if action.ok is False:
@@ -95,13 +125,13 @@ class Reader:
         if action.kind in ("EDIT", "CREATE", "DELETE"):
             yield from self._written(step, action)
         elif action.kind == "VCS" and _puts_back(action):
-            for path in action.writes:
+            for path in self._dirty if "." in action.writes else action.writes:
                 sort = sort_of(path, new=path in self._made)
                 yield Edit(path, sort, action.call_id, action.digest, restored=True, new=path in self._made)
         elif action.kind in ("RUN", "TEST") and self._scripts:
             for path in self._scripts.get(action.target, ()):
                 sort = sort_of(path, new=path in self._made)
-                if sort in ("source", "test"):
+                if sort in ("source", "test") and not self._in_vain(step, path):
                     yield Edit(path, sort, action.call_id, f"{step.idx}", new=path in self._made)
 
     def _written(self, step: Step, action: Action) -> Iterator[Edit]:
@@ -110,6 +140,8 @@ class Reader:
         for path in action.writes:
             if path.endswith(_SCRIPTS) and action.kind != "DELETE":
                 self._note_script(step, action, path)
+            if action.detail.startswith("sed ") and self._in_vain(step, path):
+                continue
             source = next((read for read in action.reads if read != path), "")
             restored = bool(source) and self._copies.get(source) == path
             if source and not restored and len(action.reads) == 1 and action.kind == "CREATE":
@@ -120,6 +152,37 @@ class Reader:
                 path, sort, action.call_id, action.digest,
                 restored=restored, deleted=action.kind == "DELETE", new=path in self._made,
             )  # fmt: skip
+
+    def _doubt(self, step: Step, action: Action, path: str, unchecked: bool) -> None:
+        """Remember edits by scripts and `sed` until somebody looks; after any other, what was shown no longer holds."""
+        if action.kind in ("RUN", "TEST") or action.detail.startswith("sed "):
+            self._doubtful.setdefault(path, (step.idx, unchecked))
+        else:
+            self._doubtful.pop(path, None)
+            self._shown.pop(path, None)
+
+    def _look(self, step: Step, action: Action, results: list[ToolResult] | None) -> list[int]:
+        """Take a look at a file. Returns the step of a doubtful edit just before it, when it shows what was there."""
+        path = action.reads[0]
+        alone = sum(other.call_id == action.call_id for other in step.actions) == 1
+        text = results[-1].text.strip() if results and alone and action.ok else ""
+        if text.count("\n") < _LINES:
+            return []
+        before = self._shown.setdefault(path, [])
+        at, unchecked = self._doubtful.pop(path, (-_SOON, False))
+        if step.idx - at < _SOON:
+            if any(text in shown for shown in before):
+                self._unchecked = unchecked
+                return [at]
+            before.clear()
+        before.append(text)
+        del before[:-_LOOKS]
+        return []
+
+    def _in_vain(self, step: Step, path: str) -> bool:
+        """Say whether a file is known to be the same after a step: scripts and `sed` often find nothing to change."""
+        before = self._content(step.idx, path) if self._content else None
+        return before is not None and self._content is not None and before == self._content(step.idx + 1, path)
 
     def _note_script(self, step: Step, action: Action, path: str) -> None:
         """Remember which files a script that the agent wrote will write, for when it is run."""
@@ -150,12 +213,12 @@ def _running(results: list[ToolResult] | None) -> bool:
 def _puts_back(action: Action) -> bool:
     """Say whether a git command puts files back; a switch of branches does not."""
     sub = action.target.partition(" ")[0]
-    if sub == "restore":
-        return bool(action.writes)
-    return sub == "checkout" and bool(action.writes) and (" -- " in action.detail or action.detail.endswith(" ."))
+    if sub == "reset":
+        return "--hard" in action.detail
+    return sub == "restore" or (sub == "checkout" and ("." not in action.writes or action.detail.endswith(" .")))
 
 
-def read_signals(trajectory: Trajectory) -> list[Signals]:
-    """Return the signals of every step."""
-    reader = Reader(trajectory.root)
+def read_signals(trajectory: Trajectory, content: Content | None = None) -> list[Signals]:
+    """Return the signals of every step. With `content`, edits that are known to have changed nothing are left out."""
+    reader = Reader(trajectory.root, content)
     return [reader.read(step) for step in trajectory.steps]
