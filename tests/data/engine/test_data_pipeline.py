@@ -1,0 +1,94 @@
+"""The whole of it as a user runs it: from files to samples, a card, one sample to look at; again, and it is all there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from passdown.cli.main import cli
+
+
+def _call(number: int, command: str) -> dict[str, Any]:
+    function = {"name": "bash", "arguments": json.dumps({"command": command})}
+    return {
+        "role": "assistant", "content": f"Step {number}.",
+        "tool_calls": [{"id": f"c{number}", "type": "function", "function": function}],
+    }  # fmt: skip
+
+
+def _run(name: str) -> dict[str, Any]:
+    turns = [
+        (f"cat src/{name}.py", f"def {name}():\n    return 1\n"), ("python -m pytest -q", "1 failed in 0.01s"),
+        (f"sed -i s/1/2/ src/{name}.py", ""), ("python -m pytest -q", "1 failed in 0.01s"),
+        (f"sed -i s/2/3/ src/{name}.py", ""), ("python -m pytest -q", "1 passed in 0.01s"),
+    ]  # fmt: skip
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": "You work in a repository."},
+        {"role": "user", "content": f"`{name}()` must return 3. It is in src/{name}.py; the tests say so."},
+    ]
+    for number, (command, output) in enumerate(turns):
+        messages += [_call(number, command), {"role": "tool", "tool_call_id": f"c{number}", "content": output}]
+    return {"messages": [*messages, {"role": "assistant", "content": "Done: it returns 3."}]}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("pipeline")
+    (place / "runs").mkdir()
+    for name in ("alpha", "beta", "gamma"):
+        (place / f"runs/{name}.json").write_text(json.dumps(_run(name)))
+    (place / "runs/copy.json").write_text(json.dumps(_run("alpha")))
+    (place / "p.toml").write_text(
+        '[[source]]\npath = "runs"\nlicence = "MIT"\n[export]\ntargets = ["parquet", "jsonl"]\n'
+    )
+    return place
+
+
+def _passdown(*words: str) -> str:
+    done = CliRunner().invoke(cli, ["data", *words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_from_files_to_samples(folder: Path) -> None:
+    steps = json.loads(_passdown("pipeline", str(folder / "p.toml"), "--json"))["steps"]
+    assert steps["decide"]["rejected"] == {"duplicate": 1}
+    assert steps["build"]["rows"] == 3
+    again = json.loads(_passdown("pipeline", str(folder / "p.toml"), "--json"))["steps"]
+    assert {step["made"] for step in again.values()} == {0}, "what is finished is not done again"
+    out = folder / "handoff-data"
+    card = json.loads((out / "export/card.json").read_text())
+    assert card["trajectories"] == 3
+    assert card["counts"]["licence"] == {"MIT": card["samples"]}
+    assert set(card["counts"]["view"]) == {"repo", "trace", "summary", "structured"}
+    rows = [
+        json.loads(line) for path in (out / "export/jsonl").glob("*.jsonl") for line in path.read_text().splitlines()
+    ]
+    assert len(rows) == card["samples"]
+    for row in rows:
+        given = "".join(str(message["content"]) for message in row["messages"][: row["prompt"]])
+        assert "Done: it returns 3." not in given, "what came last is in no prompt"
+        assert all(part == 0 for part in row["parts"][: row["prompt"]])
+
+
+def test_parquet_has_real_columns(folder: Path) -> None:
+    import pyarrow.parquet as pq
+
+    _passdown("pipeline", str(folder / "p.toml"))
+    files = sorted((folder / "handoff-data/export/parquet").glob("*.parquet"))
+    rows = [row for path in files for row in pq.read_table(path).to_pylist()]
+    assert {row["kind"] for row in rows} <= {"sft", "rl", "reconstruction", "echo", "plain"}
+    assert all(row["messages"][0]["role"] == "system" and len(row["parts"]) == len(row["messages"]) for row in rows)
+
+
+def test_a_sample_can_be_looked_at_and_the_card_printed(folder: Path) -> None:
+    _passdown("pipeline", str(folder / "p.toml"))
+    out = str(folder / "handoff-data")
+    assert "[assistant | reconstruction]" in _passdown("inspect", out, "--kind", "reconstruction")
+    assert "## Steps, and what was dropped" in _passdown("card", out)
+    missing = CliRunner().invoke(cli, ["data", "inspect", out, "nobody"])
+    assert missing.exit_code != 0
