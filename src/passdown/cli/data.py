@@ -158,18 +158,31 @@ def build(folder: Path, per_trajectory: int, kinds: tuple[str, ...], seed: int, 
 
 @data.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--to", "target", default="parquet", show_default=True, metavar="TARGET", help="parquet or jsonl.")
+@click.option("--to", "target", default="parquet", show_default=True, metavar="TARGET", help="parquet, jsonl or trl.")
 @click.option("-o", "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where to.")
 @click.option("--kind", "kinds", multiple=True, metavar="NAME", help="Only samples of these kinds.")
 @click.option("--licence", "licences", multiple=True, metavar="SPDX", help="Only sources under these licences.")
+@click.option("--tokenizer", default="", metavar="FILE", help="A tokenizer.json, for `input_ids` and `labels`.")
+@click.option("--max-tokens", type=click.IntRange(64), help="Tokens of one row at most; longer samples become several.")
+@click.option("--observations", is_flag=True, help="Train on what the environment answered as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def export(
-    folder: Path, target: str, out: Path, kinds: tuple[Any, ...], licences: tuple[str, ...], as_json: bool
+    folder: Path,
+    target: str,
+    out: Path,
+    kinds: tuple[Any, ...],
+    licences: tuple[str, ...],
+    tokenizer: str,
+    max_tokens: int | None,
+    observations: bool,
+    as_json: bool,
 ) -> None:
-    """Write the samples, rendered, as files that `datasets` and trainers load."""
+    """Write the samples, rendered, as files that `datasets` and trainers load."""  # fmt: skip
     from passdown.data.engine.outputs import export as write
+    from passdown.data.export.written import How
 
-    done = write(folder, target, out, kinds=kinds, licences=frozenset(licences) if licences else None)
+    how = How(tokenizer=tokenizer, most=max_tokens, observations=observations)
+    done = write(folder, target, out, kinds=kinds, licences=frozenset(licences) if licences else None, how=how)
     if as_json:
         print_json({"schema_version": 1, "samples": done.samples, "dropped": done.dropped, "files": done.files})
         return

@@ -6,16 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from passdown.data.arrow import arrow
+from passdown.data.export.written import PLAIN, How, Written, tables, write_lines
 from passdown.data.samples.render import Rendered
-from passdown.io.files import write_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-ROWS = 256
 
 
 def schema() -> pa.Schema:
@@ -59,30 +55,14 @@ def row_of(rendered: Rendered) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def write_parquet(samples: Iterable[Rendered], path: Path) -> int:
-    """Write one file, a row group at a time; it appears when it is whole. Returns how many rows it has."""
-    pa = arrow()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    staged = path.with_name(f".{path.name}.tmp")
-    columns = schema()
-    count = 0
-    with pa.parquet.ParquetWriter(staged, columns, compression="zstd") as file:
-        waiting: list[dict[str, Any]] = []
+def write_parquet(samples: Iterable[Rendered], path: Path, _how: How = PLAIN) -> Written:
+    """Write one file, a row group at a time; it appears when it is whole, and only if it has rows."""
+    with tables(path.parent, {path.stem: schema()}) as made:
         for rendered in samples:
-            waiting.append(row_of(rendered))
-            count += 1
-            if len(waiting) == ROWS:
-                file.write_table(pa.Table.from_pylist(waiting, schema=columns))
-                waiting = []
-        if waiting:
-            file.write_table(pa.Table.from_pylist(waiting, schema=columns))
-    staged.replace(path)
-    return count
+            made[path.stem].add(row_of(rendered))
+    return Written(made[path.stem].count, {})
 
 
-def write_jsonl(samples: Iterable[Rendered], path: Path) -> int:
-    """Write one JSON Lines file of the same rows. Returns how many."""
-    lines = [msgspec.json.encode(row_of(rendered)) + b"\n" for rendered in samples]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_files([(path, b"".join(lines))])
-    return len(lines)
+def write_jsonl(samples: Iterable[Rendered], path: Path, _how: How = PLAIN) -> Written:
+    """Write one JSON Lines file of the same rows."""
+    return Written(write_lines(path, (row_of(rendered) for rendered in samples)), {})

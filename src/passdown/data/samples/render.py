@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from passdown.data.prefix import cut as cut_off
-from passdown.data.records import Cut, Cuts, Reject, Sample, Trajectory, View
+from passdown.data.records import Cut, Cuts, Reject, Sample, Snapshot, Trajectory, View
 from passdown.data.samples.messages import Message, Role, continued, opening, step_messages
 from passdown.data.samples.reconstruction import QUESTION, target
 from passdown.redact.scan import Redactor
@@ -22,6 +22,16 @@ class Rendered(NamedTuple):
     view: View
     prompt: list[Message]
     completion: list[Message]
+    cut: Cut | None = None
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """Return the tree that the successor finds, None where it is not known."""
+        if self.cut is None:
+            return None
+        if self.sample.variant is None:
+            return self.cut.snapshot
+        return self.cut.perturbed[self.sample.variant].snapshot or self.cut.snapshot
 
 
 def render(cuts: Cuts, runs: Mapping[str, Trajectory] | None = None) -> Iterator[Rendered | Reject]:
@@ -43,7 +53,8 @@ def render(cuts: Cuts, runs: Mapping[str, Trajectory] | None = None) -> Iterator
             )  # fmt: skip
             continue
         prompt = [_clean(message, redactor) for message in opening(view.text)]
-        yield Rendered(sample, cuts.trajectory, view, prompt, [_clean(message, redactor) for message in found])
+        follows = [_clean(message, redactor) for message in found]
+        yield Rendered(sample, cuts.trajectory, view, prompt, follows, cut)
 
 
 def _view(trajectory: Trajectory, sample: Sample, cut: Cut | None, traces: dict[int, str]) -> View:
