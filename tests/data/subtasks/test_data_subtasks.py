@@ -39,7 +39,7 @@ def test_labels_follow_the_run(script: Any) -> None:
                      "verify", "submit"}  # fmt: skip
     assert ("edit:a.py", "test:t.py::test_a") in {(edge.before, edge.after) for edge in graph.edges}
     assert ("repro", "edit:a.py") in {(edge.before, edge.after) for edge in graph.edges}
-    assert ("install:attrs", "edit:a.py") in {(edge.before, edge.after) for edge in graph.edges}
+    assert ("install:attrs", "repro") in {(edge.before, edge.after) for edge in graph.edges}
     assert _labels(graph, 4)["test:t.py::test_a"] == "in_progress"
     assert _labels(graph, 4)["edit:a.py"] == "todo"
     assert _labels(graph, 5)["edit:a.py"] == "done"

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from passdown.data.actions.operations import AnyOperation, Diff, Insert, Opaque, Replace, ReplaceLines, Sed, Write
-from passdown.data.replay.contents import GONE, UNKNOWN, Content, Gone, Lines, Unknown, Whole, spliced, stretch
-from passdown.data.replay.hunks import apply_hunks
-from passdown.data.replay.sed import apply_sed
+from passdown.data.replay.contents import GONE, UNKNOWN, Content, Gone, Lines, Unknown, Whole, replaced, spliced
+from passdown.data.replay.hunks import applied_to_lines, apply_hunks
+from passdown.data.replay.sed import apply_sed, sed_on_lines
+
+MOST_TEXT = 4 << 20
+"""Characters of a file that are followed; a longer one is not known."""
 
 
 def applied(operation: AnyOperation, before: Content) -> Content:
     """Return the content after an operation that concerns one file alone."""
+    after = _applied(operation, before)
+    return UNKNOWN if isinstance(after, Whole) and len(after.text) > MOST_TEXT else after
+
+
+def _applied(operation: AnyOperation, before: Content) -> Content:
     match operation:
         case Write():
             return _written(operation, before)
@@ -40,11 +48,7 @@ def _replaced(operation: Replace, before: Content) -> Content:
     if not old:
         return Whole(new)
     if isinstance(before, Lines):
-        at = stretch(before, old.split("\n"))
-        if at is None or operation.which == "all":
-            return UNKNOWN
-        count = old.count("\n")
-        return spliced(before, at, at + count, new.split("\n"))
+        return UNKNOWN if operation.which == "all" else replaced(before, old, new)
     if not isinstance(before, Whole):
         return before if isinstance(before, Gone) else UNKNOWN
     count = before.text.count(old)
@@ -77,6 +81,8 @@ def _lines_replaced(operation: ReplaceLines, before: Content) -> Content:
 def _patched(operation: Diff, before: Content) -> Content:
     if isinstance(before, Gone) or operation.new:
         before = Whole("")
+    if isinstance(before, Lines):
+        return applied_to_lines(before, operation.hunks, operation.form)
     if not isinstance(before, Whole):
         return UNKNOWN
     text = apply_hunks(before.text, operation.hunks, operation.form)
@@ -84,12 +90,16 @@ def _patched(operation: Diff, before: Content) -> Content:
 
 
 def _edited(operation: Sed, before: Content) -> Content:
-    if not isinstance(before, Whole) or operation.quiet:
+    if operation.quiet or isinstance(before, Gone | Unknown):
         return GONE if isinstance(before, Gone) else UNKNOWN
-    text: str | None = before.text
+    after: Content = before
     for script in operation.expressions:
-        text = None if text is None else apply_sed(text, script, extended=operation.extended)
-    return UNKNOWN if text is None else Whole(text)
+        if isinstance(after, Whole):
+            text = apply_sed(after.text, script, extended=operation.extended)
+            after = UNKNOWN if text is None else Whole(text)
+        elif isinstance(after, Lines):
+            after = sed_on_lines(after, script, extended=operation.extended)
+    return after
 
 
 def _split(content: Whole | Gone) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 
@@ -21,9 +21,13 @@ class Lines(NamedTuple):
 class Gone(NamedTuple):
     """There is no such file."""
 
+    what: str = "gone"
+
 
 class Unknown(NamedTuple):
     """There is such a file, and nobody saw what is in it."""
+
+    what: str = "unknown"
 
 
 Content = Whole | Lines | Gone | Unknown
@@ -55,7 +59,8 @@ def _alike(one: str, other: str) -> bool:
 
 def _learned(before: Mapping[int, str], lines: Mapping[int, str], *, whole: bool) -> Content:
     if whole:
-        return Whole("".join(f"{lines[number]}\n" for number in sorted(lines)))
+        text = "\n".join(lines[number] for number in sorted(lines))
+        return Whole(text if text.endswith("\n") or not text else f"{text}\n")
     return Lines({**before, **lines})
 
 
@@ -68,10 +73,44 @@ def spliced(content: Lines, first: int, last: int, text: list[str]) -> Lines:
     return Lines(kept)
 
 
-def stretch(content: Lines, old: list[str]) -> int | None:
-    """Return the line at which known lines equal `old`, None unless it is exactly one place."""
-    places = [
-        number for number, line in content.known.items()
-        if line == old[0] and all(content.known.get(number + place) == part for place, part in enumerate(old))
-    ]  # fmt: skip
-    return places[0] if len(places) == 1 else None
+def replaced(content: Lines, old: str, new: str) -> Content:
+    """Return the lines after the one place where `old` stands in the file was replaced.
+
+    The replacement went well, so that `old` did stand there once. Where it is not among the known lines, those
+    before it and behind it cannot be told apart, and stay known only when their number does not change.
+    """
+    places = [(first, lines, at) for first, lines in _stretches(content) for at in _starts("\n".join(lines), old)]
+    if not places:
+        return content if old.count("\n") == new.count("\n") else UNKNOWN
+    if len(places) > 1:
+        return UNKNOWN
+    first, lines, at = places[0]
+    text = "\n".join(lines)
+    begin = text.count("\n", 0, at)
+    end = text.count("\n", 0, at + len(old))
+    made = (text[:at] + new + text[at + len(old) :]).split("\n")
+    grown = len(made) - len(lines)
+    return spliced(content, first + begin, first + end, made[begin : end + grown + 1])
+
+
+def _starts(text: str, old: str) -> list[int]:
+    found: list[int] = []
+    at = text.find(old)
+    while at >= 0 and len(found) < 2:
+        found.append(at)
+        at = text.find(old, at + 1)
+    return found
+
+
+def _stretches(content: Lines) -> Iterator[tuple[int, list[str]]]:
+    """Yield the known lines in stretches without a gap: the first one's number, and the lines."""
+    begin, lines = 0, list[str]()
+    for number in sorted(content.known):
+        if lines and number != begin + len(lines):
+            yield begin, lines
+            lines = []
+        if not lines:
+            begin = number
+        lines.append(content.known[number])
+    if lines:
+        yield begin, lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from passdown.data.replay.contents import UNKNOWN, Content, Lines, replaced, spliced
 from passdown.model.pattern import lazy_pattern
 
 _HEAD = lazy_pattern(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@")
@@ -19,6 +20,24 @@ def apply_hunks(text: str, hunks: str, form: str) -> str | None:
         lines[place : place + len(old)] = new
         moved += len(new) - len(old)
     return "\n".join(lines)
+
+
+def applied_to_lines(content: Lines, hunks: str, form: str) -> Content:
+    """Return what is known of a file's lines after hunks that did fit it: at their line, or where the old lines are."""
+    after: Content = content
+    moved = 0
+    for at, old, new in _hunks(hunks, form):
+        if not isinstance(after, Lines):
+            return UNKNOWN
+        if at is None:
+            after = replaced(after, "\n".join(old), "\n".join(new)) if old else UNKNOWN
+            continue
+        first = at + moved + (not old)
+        if any(after.known.get(first + place, line) != line for place, line in enumerate(old)):
+            return UNKNOWN
+        after = spliced(after, first, first + len(old) - 1, new)
+        moved += len(new) - len(old)
+    return after
 
 
 def _hunks(hunks: str, form: str) -> list[tuple[int | None, list[str], list[str]]]:

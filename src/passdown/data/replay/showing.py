@@ -1,21 +1,33 @@
-"""What a call's observation shows of a file's lines."""
+"""What a call's observation shows of files' lines."""
 
 from __future__ import annotations
 
+import posixpath
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from passdown.data.records import Action
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import ToolCall, ToolResult
 
-_NUMBERED = lazy_pattern(r"\s*(\d{1,6})(?:[\t:→]|\s?\| ?)(.*)")
+_NUMBERED = lazy_pattern(r"\s*(\d{1,6})(?:[\t:→|]|\s\| ?)(.*)")
 _WRAPPED = lazy_pattern(
     r"(?:(?:Chunk ID|Wall time|Exit code|Process exited|Original token count|Total output)[^\n]*\n)+Output:\n"
 )
-_SED = lazy_pattern(r"(?:^|&&\s*)(?:cd \S+ && )?sed -n '?(\d+)(?:,(\d+))?p'? \S+\s*$")
+_SED = lazy_pattern(r"(?:^|&&\s*)(?:cd \S+ && )?sed -n ['\"]?(\d+)(?:,(\d+))?p['\"]? \S+\s*$")
+_PIPED_SED = lazy_pattern(r"(?:^|&&\s*)cat \S+ \| sed -n ['\"]?(\d+)(?:,(\d+))?p['\"]?\s*$")
 _CAT = lazy_pattern(r"(?:^|&&\s*)cat (?:--\s+)?[^\s|<>;&*?-][^\s|<>;&*?]*\s*$")
 _HEAD = lazy_pattern(r"(?:^|&&\s*)head (?:-n\s*|-)(\d+) [^\s|<>;&]+\s*$")
-_CUT = lazy_pattern(r"(?i)truncated|lines (?:omitted|elided)|more lines?|<response clipped>|\[\.\.\.|…")
+_CUT = lazy_pattern(
+    r"(?i)truncated|lines (?:omitted|elided)|more lines?|<response clipped>|\[\.\.\.|…"
+    r"|output of your last command was too|<note>|characters elided"
+)
+_TOTAL = lazy_pattern(r"\((\d{1,6}) lines total")
+_DIFF = lazy_pattern(
+    r"(?:^|&&\s*)git (?:--no-pager )?diff(?: HEAD| --no-color| -U\d)?(?: --)?(?: [^-\s|<>;&~^][^\s|<>;&~^]*)*\s*$"
+)
+_FILE = lazy_pattern(r"\+\+\+ (?:b/)?([^\t\r\n]+)")
+_HUNK = lazy_pattern(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 _MOST = 20_000
 
 
@@ -27,19 +39,18 @@ class Shown(NamedTuple):
     whole: bool
 
 
-def shown(call: ToolCall, result: ToolResult, action: Action, alone: bool) -> Shown | None:
-    """Return the lines of a file that an observation shows, None when that cannot be told for certain.
+def shown(call: ToolCall, result: ToolResult, action: Action, path: str) -> Shown | None:
+    """Return the lines of the file `path` that an observation shows, None when that cannot be told for certain.
 
-    `alone` says that the call does nothing else, so that its output is this file's.
+    The call is to do nothing else, so that its output is this file's.
     """
-    if not alone or action.ok is False or len(action.reads) != 1 or not result.text:
+    if not result.text:
         return None
-    path = action.reads[0]
     wrapped = _WRAPPED.match(result.text)
     text = result.text[wrapped.end() :] if wrapped else result.text
     if numbered := _numbered(text):
-        return Shown(path, numbered, whole=False)
-    if call.action != "run" or _CUT.search(text):
+        return Shown(path, numbered, whole=action.kind == "READ" and _is_all(call, text, numbered))
+    if call.action != "run" or action.kind != "READ" or _CUT.search(text):
         return None
     lines = text.removesuffix("\n").split("\n")
     command = call.command.strip()
@@ -47,28 +58,60 @@ def shown(call: ToolCall, result: ToolResult, action: Action, alone: bool) -> Sh
         return None
     if _CAT.search(command):
         return Shown(path, dict(enumerate(lines, 1)), whole=True)
-    if found := _SED.search(command):
+    if found := _SED.search(command) or _PIPED_SED.search(command):
         return Shown(path, dict(enumerate(lines, int(found[1]))), whole=False)
     if found := _HEAD.search(command):
         return Shown(path, dict(enumerate(lines, 1)), whole=len(lines) < int(found[1]))
     return None
 
 
+def _is_all(call: ToolCall, text: str, numbered: dict[int, str]) -> bool:
+    """Say whether numbered lines are the whole file: as many as it has, or a view without a range or a cut."""
+    if 1 not in numbered:
+        return False
+    if total := _TOTAL.search(text[:2000]):
+        return len(numbered) == int(total[1])
+    whole = call.arguments.get("command") == "view" and not call.arguments.get("view_range")
+    return whole and text.lstrip().startswith("Here's the result of running `cat -n`") and not _CUT.search(text)
+
+
 def _numbered(text: str) -> dict[int, str]:
-    """Return the longest run of lines that are numbered one after the other, empty when there is hardly any."""
+    """Return the first run of lines that are numbered one after the other, empty when there is hardly any."""
     found: dict[int, str] = {}
     expected = None
-    rows = text.split("\n")
-    for row in rows[:_MOST]:
+    for row in text.split("\n", _MOST)[:_MOST]:
         match = _NUMBERED.match(row)
         if match is None or (expected is not None and int(match[1]) != expected):
             if len(found) >= 3:
                 break
+            found, expected = {}, None
             if match is None:
-                found, expected = {}, None
                 continue
-            found = {}
         number = int(match[1])
         found[number] = match[2]
         expected = number + 1
     return found if len(found) >= 3 else {}
+
+
+def shown_by_diff(call: ToolCall, result: ToolResult, action: Action) -> Iterator[Shown]:
+    """Yield the lines that a diff of the working tree shows as they are now: of `git diff`, or on a submission."""
+    plain = action.kind == "VCS" and action.target == "diff" and _DIFF.search(call.command.strip()) is not None
+    if not (plain or action.kind == "SUBMIT") or "diff --git " not in result.text or _CUT.search(result.text):
+        return
+    path, lines, number, left = "", dict[int, str](), 0, 0
+    for row in result.text.split("\n"):
+        if left > 0 and row[:1] in (" ", "+", ""):
+            lines[number] = row[1:]
+            number, left = number + 1, left - 1
+        elif left > 0 and row[:1] in ("-", "\\"):
+            continue
+        elif hunk := _HUNK.match(row):
+            number, left = int(hunk[1]), int(hunk[2] or 1)
+        elif row.startswith(("diff --git ", "+++ ")):
+            if path and lines:
+                yield Shown(path, lines, whole=False)
+            lines, left = {}, 0
+            found = _FILE.match(row)
+            path = posixpath.normpath(found[1]) if found and found[1] != "/dev/null" else ""
+    if path and lines:
+        yield Shown(path, lines, whole=False)

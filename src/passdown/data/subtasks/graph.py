@@ -4,32 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Protocol
 
 from passdown.data.records import Edge, Graph, Subtask, SubtaskStatus, Trajectory
-from passdown.data.subtasks.tests import observed
-from passdown.model.pattern import lazy_pattern
+from passdown.data.replay.virtual import Replay
+from passdown.data.subtasks.hunks import FEW, Hunk, hunks_between, hunks_of_patch
+from passdown.data.subtasks.work import NEVER, Work
 from passdown.model.session import PlanUpdate
 
-_REPRO = lazy_pattern(r"(?i)(?:^|[ /_])(?:repro\w*|reproduce\w*)(?:[._/]|$)")
-_SCRATCH = lazy_pattern(r"(?i)(?:.*/)?(?:repro|reproduce|scratch|tmp|debug)[^/]*|/.*")
-_PATCHED = lazy_pattern(r"(?m)^\+\+\+ b/(.+)$")
 _PLAN: dict[str, SubtaskStatus] = {
     "completed": "done", "in_progress": "in_progress", "pending": "todo", "cancelled": "unknown",
 }  # fmt: skip
 
 
-class Files(Protocol):
-    """What is needed of a replay."""
-
-    def changed(self, k: int) -> dict[str, str]:
-        """Return path → content digest, '' for gone, '?' for not known, of the files changed by then."""
-
-    def last_change(self, path: str) -> int | None:
-        """Return the index of the last step that changed a file."""
-
-
-def subtasks(trajectory: Trajectory, replay: Files) -> Graph:
+def subtasks(trajectory: Trajectory, replay: Replay) -> Graph:
     """Return nodes, edges and the labels after 0, 1, … all steps.
 
     What counts as an edit is the final patch where the source has one, else every file that the run left changed,
@@ -37,138 +24,180 @@ def subtasks(trajectory: Trajectory, replay: Files) -> Graph:
     """
     run = _Run(trajectory, replay)
     nodes = tuple(run.nodes())
-    return Graph(nodes=nodes, edges=tuple(run.edges(nodes)), statuses=tuple(run.statuses(nodes)))
+    columns = [run.labels(node) for node in nodes]
+    statuses = tuple(zip(*columns, strict=True)) if columns else ((),) * (run.count + 1)
+    return Graph(nodes=nodes, edges=tuple(run.edges(nodes, columns)), statuses=statuses)
 
 
 class _Run:
-    def __init__(self, trajectory: Trajectory, replay: Files) -> None:
+    def __init__(self, trajectory: Trajectory, replay: Replay) -> None:
         self.trajectory = trajectory
         self.replay = replay
-        steps = trajectory.steps
-        self.final = replay.changed(len(steps))
-        self.tests = [observed(step) for step in steps]
-        self.first_write: dict[str, int] = {}
-        self.installs: dict[str, int] = {}
-        self.ran: dict[str, int] = {}
-        self.plans = [_plan(trajectory, index) for index in range(len(steps))]
-        for step in steps:
-            self._note(step.idx)
-
-    def _note(self, index: int) -> None:
-        for action in self.trajectory.steps[index].actions:
-            for path in action.writes:
-                self.first_write.setdefault(path, index)
-            if action.kind == "INSTALL" and action.ok is not False and action.target:
-                self.installs.setdefault(action.target, index)
-            if action.kind == "SUBMIT":
-                self.ran.setdefault("submit", index)
-            if action.kind == "RUN" and _REPRO.search(f"{action.target} {action.detail}"):
-                self.ran.setdefault("repro", index)
+        self.work = Work(trajectory, replay)
+        self.count = len(trajectory.steps)
+        self.plans = [_plan(trajectory, index) for index in range(self.count)]
+        self.hunks = self._hunks()
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 
-    def edited(self) -> list[str]:
-        """Return the files whose change is the work."""
-        if self.trajectory.outcome.patch:
-            return sorted(set(_PATCHED.findall(self.trajectory.outcome.patch)))
-        return [path for path in self.final if not _SCRATCH.fullmatch(path)]
+    def _hunks(self) -> dict[str, tuple[Hunk, ...]]:
+        """Return the hunks of the files that have more than a few."""
+        patch = self.trajectory.outcome.patch
+        found = hunks_of_patch(patch) if patch else dict(self._compared())
+        return {path: hunks for path, hunks in found.items() if len(hunks) > FEW and path in self.work.edited}
+
+    def _compared(self) -> Iterator[tuple[str, tuple[Hunk, ...]]]:
+        for path in self.work.edited:
+            before, after = self.replay.content(0, path), self.replay.content(self.count, path)
+            if before and after:
+                yield path, hunks_between(before.decode("utf-8", "replace"), after.decode("utf-8", "replace"))
 
     def nodes(self) -> Iterator[Subtask]:
-        if "repro" in self.ran:
+        work = self.work
+        if work.repro[0] < NEVER:
             yield Subtask(id="repro", kind="repro")
-        for package in sorted(self.installs):
+        for package in sorted(work.installs):
             yield Subtask(id=f"install:{package}", kind="install", subject=package)
-        for path in self.edited():
-            yield Subtask(id=f"edit:{path}", kind="edit", subject=path)
+        for path in work.edited:
+            if path not in self.hunks:
+                yield Subtask(id=f"edit:{path}", kind="edit", subject=path)
+            for number in range(len(self.hunks.get(path, ()))):
+                yield Subtask(id=f"edit:{path}#{number}", kind="edit", subject=path, hunk=number)
         wanted = list(self.trajectory.outcome.fail_to_pass)
-        for name in wanted or sorted({name for found in self.tests for name in found}):
+        for name in wanted or sorted({name for found in work.tests for name in found}):
             yield Subtask(id=f"test:{name}", kind="test", subject=name)
         texts = list(dict.fromkeys(text for plan in self.plans for text in plan))
         for number, text in enumerate(texts):
             yield Subtask(id=f"todo:{number}", kind="todo", subject=text)
-        if any(self.tests):
+        if work.checks:
             yield Subtask(id="verify", kind="verify")
-        if "submit" in self.ran:
+        if work.submits:
             yield Subtask(id="submit", kind="submit")
 
     # --- edges -------------------------------------------------------------------------------------------------------
 
-    def edges(self, nodes: tuple[Subtask, ...]) -> Iterator[Edge]:
-        edits = [node for node in nodes if node.kind == "edit" and node.subject in self.first_write]
-        edits.sort(key=lambda node: self.first_write[node.subject])
-        if edits and self.ran.get("repro", 1 << 30) < self.first_write[edits[0].subject]:
+    def edges(self, nodes: tuple[Subtask, ...], columns: list[list[SubtaskStatus]]) -> Iterator[Edge]:
+        begun = {node.id: _begun(column) for node, column in zip(nodes, columns, strict=True)}
+        edits = sorted((node for node in nodes if node.kind == "edit"), key=lambda node: begun[node.id])
+        if edits and self.work.repro[0] < begun[edits[0].id] - 1 < NEVER - 1:
             yield Edge(before="repro", after=edits[0].id)
-        for package, index in sorted(self.installs.items()):
-            used = next((node for node in edits if self.first_write[node.subject] > index), None)
-            if used:
-                yield Edge(before=f"install:{package}", after=used.id)
+        for package, index in sorted(self.work.installs.items()):
+            if used := self._first_use(index, edits, nodes):
+                yield Edge(before=f"install:{package}", after=used)
         for node in nodes:
             path = self._turned_by(node.subject) if node.kind == "test" else None
-            if path is not None and any(edit.subject == path for edit in edits):
-                yield Edge(before=f"edit:{path}", after=node.id)
+            for edit in edits if path is not None else ():
+                if edit.subject == path:
+                    yield Edge(before=edit.id, after=node.id)
         todos = [node.id for node in nodes if node.kind == "todo"]
         yield from (Edge(before=one, after=other, weak=True) for one, other in pairwise(todos))
+
+    def _first_use(self, index: int, edits: list[Subtask], nodes: tuple[Subtask, ...]) -> str:
+        """Return the first subtask that was worked at after a package was there."""
+        names = {node.id for node in nodes}
+        for step in self.trajectory.steps[index + 1 :]:
+            for action in step.actions:
+                script = self.work.script(action)
+                if "repro" in names and action.kind in ("RUN", "TEST") and self._reproduces(step.idx, script):
+                    return "repro"
+                if edit := next((node for node in edits if node.subject in action.writes), None):
+                    return edit.id
+                if (action.kind in ("TEST", "BUILD") or script) and "verify" in names:
+                    return "verify"
+        return ""
+
+    def _reproduces(self, index: int, script: str) -> bool:
+        """Say whether a step is the reproduction, or runs its script again."""
+        first = self.work.repro[0]
+        again = (self.work.script(action) for action in self.trajectory.steps[first].actions) if script else ()
+        return index == first or script in again
 
     def _turned_by(self, name: str) -> str | None:
         """Return the one file that was changed between a test's failure and its first pass after it."""
         failed: int | None = None
-        for index, found in enumerate(self.tests):
+        for index, found in enumerate(self.work.tests):
             if found.get(name) is False:
                 failed = index
             elif found.get(name) and failed is not None:
-                between = self.trajectory.steps[failed + 1 : index + 1]
-                paths = {path for step in between for action in step.actions for path in action.writes}
-                return paths.pop() if len(paths) == 1 else None
+                paths = {path for path in self.replay.versions if self._changed_between(path, failed, index)}
+                work = paths - {path for path in paths if path in self.work.scratch and path not in self.work.edited}
+                return work.pop() if len(work) == 1 else None
         return None
+
+    def _changed_between(self, path: str, after: int, until: int) -> bool:
+        return any(after < k - 1 <= until for k in self.replay.changes(path))
 
     # --- labels ------------------------------------------------------------------------------------------------------
 
-    def statuses(self, nodes: tuple[Subtask, ...]) -> Iterator[tuple[SubtaskStatus, ...]]:
-        last: dict[str, bool] = {}
-        plan: dict[str, SubtaskStatus] = {}
-        for k in range(len(self.trajectory.steps) + 1):
-            if k:
-                last.update(self.tests[k - 1])
-                plan = self.plans[k - 1] or plan
-            state = self.replay.changed(k)
-            yield tuple(self._label(node, k, state, last, plan) for node in nodes)
-
-    def _label(
-        self, node: Subtask, k: int, state: dict[str, str], last: dict[str, bool], plan: dict[str, SubtaskStatus]
-    ) -> SubtaskStatus:
+    def labels(self, node: Subtask) -> list[SubtaskStatus]:
+        """Return a node's label after 0, 1, … all steps."""
+        work = self.work
         match node.kind:
             case "edit":
-                return self._edit(node.subject, k, state)
+                return self._edit(node.subject, node.hunk)
             case "test":
-                known = last.get(node.subject)
-                return "todo" if known is None else "done" if known else "in_progress"
+                return self._test(node.subject)
             case "install":
-                return "done" if self.installs[node.subject] < k else "todo"
+                return self._from(work.installs[node.subject])
             case "todo":
-                return plan.get(node.subject, "unknown")
+                return self._todo(node.subject)
             case "verify":
-                return self._verified(k)
-            case _:
-                return "done" if self.ran[node.kind] < k else "todo"
+                return [self._verified(k) for k in range(self.count + 1)]
+            case "repro":
+                return self._from(work.repro[0], work.repro[1])
+            case "submit":
+                return self._from(work.submits[-1], work.submits[0])
 
-    def _edit(self, path: str, k: int, state: dict[str, str]) -> SubtaskStatus:
-        touched = self.first_write.get(path, 1 << 30) < k
-        if not touched:
+    def _from(self, done: int, begun: int = NEVER) -> list[SubtaskStatus]:
+        return [
+            "done" if k > done else "in_progress" if begun < min(k, done) else "todo" for k in range(self.count + 1)
+        ]
+
+    def _edit(self, path: str, hunk: int | None) -> list[SubtaskStatus]:
+        changes = {index + 1 for index in self.work.touched[path]}
+        changes.update(version.k for version in self.replay.versions.get(path, ()))
+        found: list[SubtaskStatus] = []
+        for k in range(self.count + 1):
+            found.append(self._edit_at(path, hunk, k) if not found or k in changes else found[-1])
+        return found
+
+    def _edit_at(self, path: str, hunk: int | None, k: int) -> SubtaskStatus:
+        touches = self.work.touched[path]
+        if not touches or touches[0] >= k:
             return "todo"
-        now, end = state.get(path), self.final.get(path)
-        if now is not None and now != "?" and now == end:
+        content = self.replay.content(k, path)
+        if hunk is not None and content is not None:
+            return self.hunks[path][hunk].status(content.decode("utf-8", "replace").split("\n"))
+        now, end = self.replay.changed(k).get(path), self.work.final.get(path)
+        if (now is not None and now != "?" and now == end) or self.work.is_last_change(path, k):
             return "done"
-        changed = self.replay.last_change(path)
-        return "done" if changed is not None and changed < k else "in_progress"
+        return "in_progress"
+
+    def _test(self, name: str) -> list[SubtaskStatus]:
+        found: list[SubtaskStatus] = ["todo"]
+        for results in self.work.tests:
+            known = results.get(name)
+            found.append(found[-1] if known is None else "done" if known else "in_progress")
+        return found
+
+    def _todo(self, text: str) -> list[SubtaskStatus]:
+        found: list[SubtaskStatus] = ["unknown"]
+        for plan in self.plans:
+            found.append(plan.get(text, "unknown") if plan else found[-1])
+        return found
 
     def _verified(self, k: int) -> SubtaskStatus:
-        """Verified is a green run after the last edit that the work needed; a run before it was under way."""
-        edits = [index for path in self.edited() if (index := self.replay.last_change(path)) is not None]
-        begun = max(edits, default=-1)
-        for index in range(begun + 1, k):
-            if self.tests[index] and all(self.tests[index].values()):
-                return "done"
-        return "in_progress" if any(self.tests[:k]) else "todo"
+        """Verified is a check that went well, the last one after the last change; before that one was under way."""
+        checks = [check for check in self.work.checks if check.step < k]
+        after = [check for check in checks if check[:2] > self.work.last]
+        if after:
+            return "done" if after[-1].well else "in_progress"
+        return "in_progress" if any(check.step >= self.work.first for check in checks) else "todo"
+
+
+def _begun(column: list[SubtaskStatus]) -> int:
+    """Return the first cut at which a subtask is under way or done."""
+    return next((k for k, status in enumerate(column) if status in ("in_progress", "done")), NEVER)
 
 
 def _plan(trajectory: Trajectory, index: int) -> dict[str, SubtaskStatus]:

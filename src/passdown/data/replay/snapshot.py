@@ -1,0 +1,61 @@
+"""A snapshot of a replayed run: what differs from the base, under one name for equal trees."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from passdown.data.records import FileState, Snapshot, Trajectory
+from passdown.data.replay.blobs import BlobStore
+from passdown.data.replay.volatile import volatile_at
+
+PLAIN, EXECUTABLE = "100644", "100755"
+
+
+class State(Protocol):
+    """What is needed of a replay."""
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """Return the run."""
+
+    def changed(self, k: int) -> dict[str, str]:
+        """Return path → content digest, '' for gone, '?' for not known, of the files changed by then."""
+
+    def modes(self, k: int) -> Mapping[str, bool]:
+        """Return the files whose executable bit is known to be set or taken."""
+
+    def content(self, k: int, path: str) -> bytes | None:
+        """Return a file's bytes."""
+
+    def exact(self, k: int) -> bool:
+        """Say whether everything is known and no look tells otherwise."""
+
+
+def snapshot_of(state: State, k: int, blobs: BlobStore | None = None) -> Snapshot:
+    """Return the state after `k` steps; known contents are kept in `blobs` when it is given."""
+    delta: list[FileState] = []
+    changed, modes = dict(state.changed(k)), state.modes(k)
+    for path in modes:
+        if path not in changed and (content := state.content(k, path)) is not None:
+            changed[path] = hashlib.sha256(content).hexdigest()
+    dirty = tuple(sorted(path for path, digest in changed.items() if digest == "?"))
+    for path, digest in sorted(changed.items()):
+        if digest == "?":
+            continue
+        if blobs is not None and digest and (content := state.content(k, path)) is not None:
+            blobs.put(content)
+        mode = EXECUTABLE if digest and modes.get(path) else PLAIN
+        delta.append(FileState(path=path, mode=mode, blob=digest))
+    trajectory = state.trajectory
+    return Snapshot(
+        snapshot_id=snapshot_id(delta, dirty), base_commit=trajectory.base_commit, delta=tuple(delta),
+        volatile=volatile_at(trajectory, k), dirty=dirty, exact=state.exact(k),
+    )  # fmt: skip
+
+
+def snapshot_id(delta: Iterable[FileState], dirty: Iterable[str]) -> str:
+    """Return the sha256 of the sorted (path, mode, blob); files whose content is not known count with a `?`."""
+    rows = [f"{file.path}\x1f{file.mode}\x1f{file.blob}" for file in delta] + [f"{path}\x1f\x1f?" for path in dirty]
+    return hashlib.sha256("\x1e".join(sorted(rows)).encode("utf-8", "surrogateescape")).hexdigest()
