@@ -188,7 +188,8 @@ def test_every_way_to_put_back(command, script, marks_of):
 def test_what_was_committed_is_not_taken_back(script, marks_of):
     run = begun(script).uses(EDITOR, swap("src/a.py", "1", "2")).runs("git commit -qam x")
     run.uses(EDITOR, swap("src/b.py", "1", "2")).runs("git checkout .").says("Done.")
-    assert marks_of(run.trajectory())["reverted_edit"] == [5]
+    found = marks_of(run.trajectory())
+    assert (found["reverted_edit"], found["wrong_file"]) == ([5], [5])
 
 
 def test_an_edit_that_is_undone_by_another(script, marks_of):
@@ -233,6 +234,20 @@ def test_a_wrong_file_is_not_in_the_final_diff(script, marks_of):
     patch = "--- a/src/a.py\n+++ b/src/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"
     assert marks_of(run.trajectory(outcome=Outcome(patch=patch)))["wrong_file"] == [3]
     assert marks_of(run.trajectory())["wrong_file"] == []
+
+
+def test_a_file_that_was_moved_or_put_aside_is_no_wrong_one(script, marks_of):
+    run = begun(script).uses(EDITOR, swap("src/a.py", "1", "2")).runs("git mv src/a.py src/b.py")
+    run.runs("cat > careful_plan.py <<'EOF'\nprint(1)\nEOF").runs("rm careful_plan.py").says("Done.")
+    found = marks_of(run.trajectory())
+    assert found["wrong_file"] == []
+    assert found["file_complete"] == [4]
+
+
+def test_a_file_that_was_made_and_taken_away_is_a_wrong_one(script, marks_of):
+    run = begun(script).uses(EDITOR, {"command": "create", "path": "/testbed/src/n.py", "file_text": "1"})
+    run.runs("rm src/n.py").uses(EDITOR, swap("src/a.py", "1", "2")).says("Done.")
+    assert marks_of(run.trajectory())["wrong_file"] == [3]
 
 
 def test_the_first_repair_after_a_failed_check(script, marks_of):

@@ -33,9 +33,7 @@ def marks(run: Run) -> Iterator[Found]:
     for at, signals in enumerate(run.signals):
         back = bool(returns(signals, at, away))
         sent = False
-        for event in signals.step.events:
-            if not isinstance(event, ToolCall) or event.action != "delegate":
-                continue
+        for event in signals.delegated:
             results = signals.results.get(event.call_id, [])
             if results and all(result.outcome in ("failed", "rejected", "interrupted") for result in results):
                 continue

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from passdown.data.actions.keys import key
-from passdown.data.points.milestone import commits, results_of
 from passdown.data.points.run import Found, Run
-from passdown.data.points.signals import Signals
+from passdown.data.points.signals import Edit, Signals, commits
 from passdown.data.records import Action, Mark, PointKind
 
 WINDOW = 6
@@ -59,8 +58,9 @@ def _mark(name: str, *steps: int, detail: str = "", oracle: bool = False) -> Mar
 
 def _regressions(run: Run) -> Iterator[Found]:
     known: dict[str, bool] = {}
-    for at, signals in enumerate(run.signals):
-        found = results_of(signals)
+    for at, found in enumerate(run.tests):
+        if not found:
+            continue
         broken = [name for name, ok in found.items() if not ok and known.get(name)]
         if broken:
             yield Found(at + 1, _mark("regression", at, detail=broken[0]))
@@ -142,12 +142,18 @@ def _undone(run: Run, path: str, steps: list[int]) -> Iterator[int]:
 
 
 def _wrong_files(run: Run) -> Iterator[Found]:
+    """Find changes of source files that the final diff does not hold; files that were moved on are in it elsewhere."""
     if not run.final:
         return
     for path, steps in run.edits.items():
-        if path in run.final:
+        if path in run.final or path in run.moved:
             continue
         for at in steps:
-            if any(edit.path == path and edit.sort == "source" and not edit.restored and not edit.deleted
-                   for edit in run.signals[at].edits):  # fmt: skip
+            if any(edit.path == path and _is_wrong(edit) for edit in run.signals[at].edits):
                 yield Found(at + 1, _mark("wrong_file", at, detail=path, oracle=True))
+
+
+def _is_wrong(edit: Edit) -> bool:
+    """Say whether a change is one of the project's source: no new script at the top, and nothing put back."""
+    aside = edit.new and "/" not in edit.path
+    return edit.sort == "source" and not aside and not edit.restored and not edit.deleted

@@ -32,6 +32,8 @@ _NO_CODE = frozenset({
 def sort_of(path: str, *, new: bool = False) -> Sort:
     """Return the sort of a workspace-relative path. `new` says that the run made the file itself."""
     name = path.rpartition("/")[2]
+    if "*" in path:
+        return "other"
     if path[:1] in ("/", "~", "$") or not name or path.endswith(_COPIES):
         return "scratch" if name else "other"
     top = name == path

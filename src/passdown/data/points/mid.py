@@ -13,6 +13,9 @@ REACH = 3
 SHARES = (25, 50, 75)
 _LETTERS = 4
 """Characters of a token, where nobody counted tokens."""
+_NAMED = 3
+_MOST = 16
+"""Names and steps in a mark of open subtasks, of which there may be many."""
 
 
 def marks(run: Run) -> Iterator[Found]:
@@ -38,37 +41,46 @@ def marks(run: Run) -> Iterator[Found]:
 
 
 def _open_files(run: Run) -> Iterator[Found]:
-    for path, steps in run.edits.items():
-        if path in run.final:
-            for k in range(steps[0] + 1, steps[-1] + 1):
-                mark = Mark(
-                    detector="open_subtask", kind="mid", steps=(steps[0],), detail=path[:200], oracle_select=True
-                )
-                yield Found(k, mark)
+    """Find cuts between the first and the last change of files that the run left changed."""
+    spans = [(steps[0], steps[-1], path) for path, steps in run.edits.items() if path in run.final]
+    for k in range(1, len(run.signals) + 1):
+        now = [(begun, path) for begun, done, path in spans if begun < k <= done]
+        if now:
+            yield Found(k, _open(now, oracle=True))
 
 
 def _open_items(run: Run) -> Iterator[Found]:
     """Find items of the plan that are in progress and for which something was changed."""
-    edited = [any(edit.sort != "scratch" for edit in signals.edits) for signals in run.signals]
-    for place, node in enumerate(run.graph.nodes):
-        if node.kind != "todo":
-            continue
-        begun: int | None = None
-        for k in range(1, min(len(run.graph.statuses), len(edited) + 1)):
+    items = [(place, node.subject) for place, node in enumerate(run.graph.nodes) if node.kind == "todo"]
+    if not items:
+        return
+    begun: dict[int, int] = {}
+    for k in range(1, min(len(run.graph.statuses), len(run.signals) + 1)):
+        edited = any(edit.sort != "scratch" for edit in run.signals[k - 1].edits)
+        for place, _ in items:
             if run.graph.statuses[k][place] != "in_progress":
-                begun = None
-                continue
-            if begun is None and edited[k - 1]:
-                begun = k - 1
-            if begun is not None:
-                mark = Mark(detector="open_subtask", kind="mid", steps=(begun,), detail=node.subject[:200])
-                yield Found(k, mark)
+                begun.pop(place, None)
+            elif edited:
+                begun.setdefault(place, k - 1)
+        now = [(begun[place], subject) for place, subject in items if place in begun]
+        if now:
+            yield Found(k, _open(now, oracle=False))
+
+
+def _open(subtasks: list[tuple[int, str]], *, oracle: bool) -> Mark:
+    """Return one mark for all that is open: where each was begun, and the first names."""
+    steps = tuple(sorted({begun for begun, _ in subtasks}))[:_MOST]
+    more = f" and {len(subtasks) - _NAMED} more" if len(subtasks) > _NAMED else ""
+    detail = ", ".join(name[:60] for _, name in subtasks[:_NAMED]) + more
+    return Mark(detector="open_subtask", kind="mid", steps=steps, detail=detail, oracle_select=oracle)
 
 
 def _context(run: Run) -> Iterator[Found]:
     total = 0
     left = list(SHARES)
     for at, signals in enumerate(run.signals):
+        if not left:
+            return
         total = _used(signals.step, total)
         while left and total * 100 >= left[0] * run.budget > 0:
             detail = f"{left.pop(0)} % of {run.budget} tokens"

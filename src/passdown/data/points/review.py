@@ -42,10 +42,7 @@ def marks(run: Run) -> Iterator[Found]:
         for one in returns(signals, at, away):
             if _reviews(one.call) and (not one.note or "<result>" in one.text):
                 found = found or len(one.text) > _SHORT
-        delegated = [
-            event for event in signals.step.events if isinstance(event, ToolCall) and event.action == "delegate"
-        ]
-        for event in delegated:
+        for event in signals.delegated:
             results = signals.results.get(event.call_id, [])
             if is_away(results):
                 away[event.call_id] = event

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
-from passdown.data.points.signals import Signals, read_signals
+from passdown.data.points.signals import Signals, commits, read_signals
 from passdown.data.records import Graph, Mark, Trajectory
+from passdown.data.subtasks.tests import test_results
 from passdown.model.pattern import lazy_pattern
 
 CONTEXT_BUDGET = 32_768
@@ -61,10 +62,43 @@ class Run:
             return frozenset(_PATCHED.findall(patch))
         last: dict[str, bool] = {}
         made: set[str] = set()
+        committed: set[str] = set()
         for signals in self.signals:
             for action in signals.done:
                 if action.kind == "CREATE" and action.ok is not False:
-                    made.update(action.writes)
+                    made.update(set(action.writes).difference(action.reads))
             for edit in signals.edits:
-                last[edit.path] = not edit.restored and not (edit.deleted and edit.path in made)
+                if edit.restored:
+                    last[edit.path] = edit.path in committed
+                else:
+                    last[edit.path] = not (edit.deleted and edit.path in made)
+            if commits(signals):
+                committed.update(path for path, kept in last.items() if kept)
         return frozenset(path for path, kept in last.items() if kept)
+
+    @cached_property
+    def moved(self) -> frozenset[str]:
+        """The files that were moved to another place."""
+        return frozenset(
+            read
+            for signals in self.signals
+            for action in signals.done
+            if action.kind in ("CREATE", "EDIT") and len(action.writes) > 1
+            for read in action.reads
+            if read in action.writes
+        )
+
+    @cached_property
+    def tests(self) -> list[dict[str, bool]]:
+        """What each step shows of tests: single ones where they are named, and each run as a whole, by its selector."""
+        return [_results(signals) for signals in self.signals]
+
+
+def _results(signals: Signals) -> dict[str, bool]:
+    found: dict[str, bool] = {}
+    if signals.checks:
+        for call_id in {action.call_id: None for action in signals.done if action.kind == "TEST"}:
+            for result in signals.results.get(call_id, ()):
+                found.update(test_results(result.text))
+        found |= {f"run:{check.tests}": check.ok for check in signals.checks if check.ok is not None and check.tests}
+    return found

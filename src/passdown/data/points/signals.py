@@ -10,6 +10,7 @@ from passdown.data.actions.running import written_by
 from passdown.data.points.checks import ended, is_build_or_test, is_check
 from passdown.data.points.files import sort_of
 from passdown.data.records import Action, Step, Trajectory
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import ToolCall, ToolResult
 
 _MOST_SCRIPTS = 200
@@ -18,6 +19,8 @@ _LINES = 2
 _SOON = 3
 _LOOKS = 6
 """Looks at a file that are kept; how soon after an edit one has to follow, and how many lines it has to show."""
+_NOTHING = lazy_pattern(r"nothing to commit|nothing added to commit|no changes added to commit|(?m:^(?:fatal|error): )")
+_IDLE = frozenset(("READ", "SEARCH", "PLAN", "NOTE", "SUBMIT", "OTHER"))
 _NEVER = ("rejected", "interrupted")
 
 
@@ -52,7 +55,7 @@ class Check(NamedTuple):
 class Signals(NamedTuple):
     """What one step did. `done` are its actions, without those that a person refused.
 
-    `void` are earlier steps whose edits it shows to have changed nothing.
+    `void` are earlier steps whose edits it shows to have changed nothing; `delegated` the calls of subagents.
     """
 
     step: Step
@@ -61,9 +64,9 @@ class Signals(NamedTuple):
     edits: tuple[Edit, ...]
     checks: tuple[Check, ...]
     unchecked: bool
-    refused: bool
     changed: bool
     void: tuple[int, ...] = ()
+    delegated: tuple[ToolCall, ...] = ()
 
     @property
     def sources(self) -> list[str]:
@@ -87,23 +90,21 @@ class Reader:
 
     def read(self, step: Step) -> Signals:
         """Return the signals of the next step."""
-        results: dict[str, list[ToolResult]] = {}
-        for event in step.events:
-            if isinstance(event, ToolResult):
-                results.setdefault(event.call_id, []).append(event)
-        done = tuple(action for action in step.actions if not _never(results.get(action.call_id)))
+        results, delegated, done = _sorted(step)
         edits: list[Edit] = []
         checks: list[Check] = []
         changed = False
         void: list[int] = []
         for action in done:
+            if action.kind in _IDLE:
+                if action.kind == "READ" and len(action.reads) == 1:
+                    void += self._look(step, action, results.get(action.call_id))
+                continue
             unchecked = self._unchecked
             found = list(self._edits(step, action))
             edits += found
             for edit in found:
                 self._doubt(step, action, edit.path, unchecked)
-            if action.kind == "READ" and len(action.reads) == 1:
-                void += self._look(step, action, results.get(action.call_id))
             self._dirty |= dict.fromkeys(edit.path for edit in found)
             if action.kind == "VCS" and action.target == "commit" and action.ok is not False:
                 self._dirty = {}
@@ -116,8 +117,9 @@ class Reader:
                 checks.append(Check(ok, self._unchecked, is_build_or_test(action), tests))
                 self._unchecked = False
                 self._doubtful = {}
-        refused = len(done) < len(step.actions)
-        return Signals(step, done, results, tuple(edits), tuple(checks), self._unchecked, refused, changed, tuple(void))
+        return Signals(
+            step, done, results, tuple(edits), tuple(checks), self._unchecked, changed, tuple(void), delegated
+        )
 
     def _edits(self, step: Step, action: Action) -> Iterator[Edit]:
         if action.ok is False:
@@ -136,7 +138,7 @@ class Reader:
 
     def _written(self, step: Step, action: Action) -> Iterator[Edit]:
         if action.kind == "CREATE":
-            self._made.update(action.writes)
+            self._made.update(set(action.writes).difference(action.reads))
         for path in action.writes:
             if path.endswith(_SCRIPTS) and action.kind != "DELETE":
                 self._note_script(step, action, path)
@@ -202,6 +204,23 @@ class Reader:
         return "" if path.startswith(("/", "..")) else path
 
 
+def _sorted(step: Step) -> tuple[dict[str, list[ToolResult]], tuple[ToolCall, ...], tuple[Action, ...]]:
+    """Return the results by call, the calls of subagents, and the actions that nobody refused."""
+    results: dict[str, list[ToolResult]] = {}
+    delegated: list[ToolCall] = []
+    never = False
+    for event in step.events:
+        if isinstance(event, ToolResult):
+            results.setdefault(event.call_id, []).append(event)
+            never = never or event.outcome in _NEVER
+        elif isinstance(event, ToolCall) and event.action == "delegate":
+            delegated.append(event)
+    done = step.actions
+    if never:
+        done = tuple(action for action in done if not _never(results.get(action.call_id)))
+    return results, tuple(delegated), done
+
+
 def _never(results: list[ToolResult] | None) -> bool:
     return results is not None and all(result.outcome in _NEVER for result in results)
 
@@ -216,6 +235,19 @@ def _puts_back(action: Action) -> bool:
     if sub == "reset":
         return "--hard" in action.detail
     return sub == "restore" or (sub == "checkout" and ("." not in action.writes or action.detail.endswith(" .")))
+
+
+def commits(signals: Signals) -> bool:
+    """Say whether a step made a commit."""
+    for action in signals.done:
+        if action.kind != "VCS" or action.target not in ("commit", "jj commit", "hg commit") or action.ok is False:
+            continue
+        results = signals.results.get(action.call_id)
+        if action.ok or (
+            results and results[0].outcome in ("ok", "unknown") and not _NOTHING.search(results[0].text[:4000])
+        ):
+            return True
+    return False
 
 
 def read_signals(trajectory: Trajectory, content: Content | None = None) -> list[Signals]:
