@@ -1,7 +1,11 @@
 """Detectors against labels that a person gave after reading the runs.
 
-In every window of a labelled run each judged detector was judged at every cut: those in `yes`, and no others. The
-detectors were tuned with `tuned` alone. `held` was labelled before there were detectors, `later` after they were done.
+In every window of a labelled run each judged detector was judged at every cut: those in `yes`, and no others. `tuned`
+and `held` were labelled before there were detectors, `later` when they were done; `tuned` alone was tuned with. What
+the first look at the others showed: `held` precision 0.83 and recall 0.83 for reviews (a note that only says that a
+reviewer is done was taken for the review), 0.98 and 1 for milestones, 1 and 1 else; `later` 0.68 and 0.98 for
+mid-states (a script that changed nothing was taken for an edit), 0.86 and 1 for errors, 1 and 1 for milestones. Both
+faults were mended after that look, so that these halves are no longer unseen.
 """
 
 from __future__ import annotations
