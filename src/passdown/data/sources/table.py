@@ -77,11 +77,12 @@ SOURCES: tuple[Source, ...] = (
            lambda shape, _: shape.has("id", "content") and "class_" in shape.within("content")),
     Source("sessions", "sessions and trajectory files", "", "passdown.data.sources.sessions"),
     Source("commits", "commit series of a repository", "", "passdown.data.sources.commits"),
+    Source("worlds", "scripted runs in worlds of our own", "Apache-2.0", "passdown.data.sources.worlds"),
 )  # fmt: skip
 """Every source, in the order in which a file is tried. `sessions` takes what no other claims."""
 
 AUTO = "auto"
-_WHOLE = frozenset({"sessions", "commits"})
+_WHOLE = frozenset({"sessions", "commits", "worlds"})
 
 
 def source_called(name: str) -> Source:

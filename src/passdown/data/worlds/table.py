@@ -1,0 +1,39 @@
+"""The table of worlds. A kernel's module is imported when one of its worlds is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib import import_module
+from typing import cast
+
+from passdown.data.worlds.build import made
+from passdown.data.worlds.model import Kernel, World
+from passdown.errors import UsageError
+
+KERNELS: dict[str, tuple[str, ...]] = {
+    "durations": ("a", "b", "c", "d"),
+}
+"""Every kernel, in the module of its name, with the ids of its variants."""
+
+WORLDS: tuple[str, ...] = tuple(f"{kernel}-{variant}" for kernel, variants in KERNELS.items() for variant in variants)
+
+
+def kernel_called(name: str) -> Kernel:
+    """Return a kernel by its id, which is a key of `KERNELS`."""
+    return cast("Kernel", import_module(f"passdown.data.worlds.kernels.{name}").KERNEL)
+
+
+@lru_cache(maxsize=128)
+def build_world(world_id: str) -> World:
+    """Return a world by its id. Raises `UsageError` for one that is not known."""
+    if world_id not in WORLDS:
+        raise UsageError(f"no world called {world_id[:60]!r}", next_step=f"Known: {', '.join(WORLDS)}.")
+    name, _, variant = world_id.partition("-")
+    kernel = kernel_called(name)
+    return made(kernel, next(row for row in kernel.variants if row.id == variant))
+
+
+def all_worlds() -> Iterator[World]:
+    """Yield every world in the order of the table."""
+    return (build_world(world_id) for world_id in WORLDS)
