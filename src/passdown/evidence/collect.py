@@ -62,6 +62,7 @@ def _evidence(stages: Stages, sessions: tuple[SessionUse, ...]) -> Evidence:
         statements=words.statements(),
         last_step=words.last_step(),
         cut_off=words.cut_off,
+        turn_closed=words.turn_closed,
         harness_summaries=words.harness_summaries(),
         rejections=words.rejections(),
         answers=words.answers(),

@@ -59,6 +59,7 @@ class Words:
         self._stopped = False
         self._working = False
         self.cut_off = False
+        self.turn_closed = False
 
     def _omit(self, name: str, count: int = 1) -> None:
         if count > 0:
@@ -97,6 +98,7 @@ class Words:
             self._omit("directives_resent")
             return
         self._directives += 1
+        self.turn_closed = False
         if len(self._first) < FIRST_DIRECTIVES:
             self._first.append(directive)
         else:
@@ -116,9 +118,11 @@ class Words:
         elif last:  # what was said right before announced this very call
             self._tentative = self._said = None
             self._working = False
+            self.turn_closed = True
         else:
             self._settle()
             self._working = True
+            self.turn_closed = False
         self._about_own = own
 
     def _settle(self) -> None:
@@ -139,6 +143,7 @@ class Words:
     def end_session(self) -> None:
         """Take note that a session's log ends here; `cut_off` says that the agent had not closed its turn."""
         self.cut_off = self._working and self._tentative is None and not self._about_own
+        self.turn_closed = self.turn_closed or self._tentative is not None
         self._working = False
         self._close_turn()
 

@@ -321,7 +321,8 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `roots` are the absolute folders that all mean this repository: its own and those its sessions worked in.
     Lists are in file order unless their record says otherwise; `omitted` counts what a cap left out, by field.
-    `cut_off`: the newest session's log ends in the middle of the agent's turn, as after a crash.
+    `cut_off`: the newest session's log ends in the middle of the agent's turn, as after a crash. `turn_closed`: it ends
+    with the agent's word after the last request, or with its work handed in, where no time may say so.
     `since` is the moment from which sessions counted, `as_of` the newest evidence time (milliseconds), never the clock.
     """
 
@@ -338,6 +339,7 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     statements: tuple[Statement, ...] = ()
     last_step: Statement | None = None
     cut_off: bool = False
+    turn_closed: bool = False
     harness_summaries: tuple[Statement, ...] = ()
     rejections: tuple[Rejection, ...] = ()
     answers: tuple[Answer, ...] = ()

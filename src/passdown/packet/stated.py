@@ -47,4 +47,4 @@ def is_answered_question(evidence: Evidence, request: Directive) -> bool:
 
 def is_closed(evidence: Evidence, request: Directive) -> bool:
     """Say whether the agent ended its turn after a request."""
-    return any(said.at and request.at and said.at > request.at for said in evidence.statements)
+    return evidence.turn_closed or any(said.at and request.at and said.at > request.at for said in evidence.statements)

@@ -81,12 +81,13 @@ class Call:
 class Conversation:
     """Turns messages into events. `task` is the first request where the file says it; `cwd` where commands run.
 
-    With `blocks`, a block of shell code in an answer is a call.
+    With `blocks`, a block of shell code in an answer is a call. `open_file` is what an edit that names no file changes.
     """
 
     def __init__(self, *, task: str = "", model: str = "", cwd: str = "", blocks: bool = False) -> None:
         self.ignored: Counter[str] = Counter()
         self.cwd = cwd
+        self.open_file = ""
         self.asked = False
         self.task, self._model, self._blocks = task, model, blocks
         self._events: list[AnyEvent] = []
@@ -199,12 +200,15 @@ class Conversation:
         self._events.append(
             ToolCall(
                 call_id=identifier, tool=tool, action=action, command=command, cwd=self.cwd if action == "run" else "",
-                paths=paths or paths_of(action, arguments), arguments=arguments,
+                paths=paths or paths_of(action, arguments) or self._opened(action), arguments=arguments,
                 response_id=response, **self._base,
             )
         )  # fmt: skip
         if plan := plan_of(action, arguments):
             self._events.append(PlanUpdate(items=plan, **self._base))
+
+    def _opened(self, action: Action) -> tuple[str, ...]:
+        return (self.open_file,) if action == "edit" and self.open_file else ()
 
     def _tool(self, message: Message) -> None:
         identifier = message.tool_call_id or message.call_id

@@ -15,7 +15,7 @@ from msgspec import Raw, Struct, field
 
 from passdown.io.log import whole
 from passdown.model.pattern import lazy_pattern
-from passdown.model.session import AnyEvent, Interruption, SessionRef, SessionStart, WorkspaceChange
+from passdown.model.session import AnyEvent, Interruption, SessionRef, SessionStart, ToolCall, WorkspaceChange
 from passdown.trajectories.conversation import ASSISTANT, Conversation, Message, text_of
 from passdown.trajectories.document import Part, Reading, Row, choose, decoded, items, open_rows
 from passdown.trajectories.messages import name_of, told, within
@@ -28,6 +28,7 @@ OWN = frozenset({
 """Commands of SWE-agent's own shell interface; everything else is the shell's."""
 _EDITORS = frozenset({"edit", "insert", "append", "undo_edit"})
 _COMMIT = lazy_pattern(r"[0-9a-f]{40}")
+_OPENS = ("open", "create")
 _BASE = frozenset({"action", "observation"})
 
 
@@ -141,13 +142,21 @@ class _Run:
         )  # fmt: skip
 
     def _folder(self, number: int) -> str:
-        """Return the folder a step was in; a step's state is what it left behind, so that of the one before."""
-        steps = self.steps[max(0, number - 1) : number + 1]
-        return next((folder for step in steps if (folder := _text(_tree(step.state), "working_dir"))), "")
+        """Return the folder a step was in: that of the state before it, else of the one after."""
+        states = (self._before(number), _tree(self._state(number)))
+        return next((folder for state in states if (folder := _text(state, "working_dir"))), "")
 
     def _file(self, number: int) -> str:
-        steps = self.steps[max(0, number - 1) : number] if number else []
-        return next((file for step in steps if (file := _text(_tree(step.state), "open_file")) not in ("", "n/a")), "")
+        file = _text(self._before(number), "open_file")
+        return "" if file == "n/a" else file
+
+    def _before(self, number: int) -> dict[str, Any]:
+        """Return the state before a step: its own before 1.0, where it is text; since then that of the step before."""
+        own = self._state(number)
+        return _tree(own if isinstance(own, str) else self._state(number - 1))
+
+    def _state(self, number: int) -> Any:
+        return self.steps[number].state if 0 <= number < len(self.steps) else None
 
     def add(self, message: Message, place: dict[str, Any]) -> list[AnyEvent] | None:
         conversation = self.conversation
@@ -182,8 +191,16 @@ class _Run:
         if folder and folder != conversation.cwd:
             moved = [WorkspaceChange(cwd=folder, **place)]
         conversation.cwd = folder or conversation.cwd
+        conversation.open_file = self._file(self.number) or conversation.open_file
         if message.tool_calls or not isinstance(message.action, str):
-            return [*moved, *(conversation.add(message, place) or ())]
+            events = conversation.add(message, place) or []
+            opened = [
+                event.paths[0]
+                for event in events
+                if isinstance(event, ToolCall) and event.tool in _OPENS and event.paths
+            ]
+            conversation.open_file = opened[-1] if opened else conversation.open_file
+            return [*moved, *events]
         conversation.begin(place)
         said = message.thought if isinstance(message.thought, str) else text_of(message.content)
         conversation.say(said.strip())
@@ -199,7 +216,7 @@ class _Run:
         paths: tuple[str, ...] = ()
         if words[0] in _EDITORS and (file := self._file(self.number)):
             paths = (file,)
-        elif words[0] in ("open", "create") and len(words) > 1:
+        elif words[0] in _OPENS and len(words) > 1:
             paths = (words[1].strip("\"'"),)
         self.conversation.call(words[0] if own else "bash", {"command": action}, said=True, paths=paths)
 
