@@ -11,6 +11,7 @@ from passdown.model.pattern import lazy_pattern
 from passdown.model.session import ToolCall, ToolResult
 
 _NUMBERED = lazy_pattern(r"\s*(\d{1,6})(?:[\t:→|]|\s\| ?)(.*)")
+_SPACED = lazy_pattern(r"<(?:file|content)>\s*\d+[:|] ")
 _WRAPPED = lazy_pattern(
     r"(?:(?:Chunk ID|Wall time|Exit code|Process exited|Original token count|Total output)[^\n]*\n)+Output:\n"
 )
@@ -49,7 +50,10 @@ def shown(call: ToolCall, result: ToolResult, action: Action, path: str) -> Show
     wrapped = _WRAPPED.match(result.text)
     text = result.text[wrapped.end() :] if wrapped else result.text
     if numbered := _numbered(text):
-        return Shown(path, numbered, whole=action.kind == "READ" and _is_all(call, text, numbered))
+        whole = action.kind == "READ" and _is_all(call, text, numbered)
+        if not whole and not numbered[max(numbered)].strip():
+            numbered.popitem()  # the end of an excerpt may be the tool's own
+        return Shown(path, numbered, whole=whole)
     if call.action != "run" or action.kind != "READ" or _CUT.search(text):
         return None
     lines = text.removesuffix("\n").split("\n")
@@ -79,6 +83,7 @@ def _numbered(text: str) -> dict[int, str]:
     """Return the first run of lines that are numbered one after the other, empty when there is hardly any."""
     found: dict[int, str] = {}
     expected = None
+    spaced = _SPACED.search(text[:400]) is not None
     for row in text.split("\n", _MOST)[:_MOST]:
         match = _NUMBERED.match(row)
         if match is None or (expected is not None and int(match[1]) != expected):
@@ -88,7 +93,7 @@ def _numbered(text: str) -> dict[int, str]:
             if match is None:
                 continue
         number = int(match[1])
-        found[number] = match[2]
+        found[number] = match[2].removeprefix(" ") if spaced else match[2]
         expected = number + 1
     return found if len(found) >= 3 else {}
 

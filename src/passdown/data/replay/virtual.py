@@ -74,9 +74,10 @@ class Replay:
             counts[action.call_id] = counts.get(action.call_id, 0) + 1
         for action in step.actions:
             call = calls.get(action.call_id)
-            if call is not None:
+            result = results.get(action.call_id)
+            refused = result is not None and result.outcome == "failed" and call is not None and call.action != "run"
+            if call is not None and not refused:  # a tool that fails does nothing of what it was to do
                 self._act(call, action, step.idx + 1)
-                result = results.get(action.call_id)
                 if result is not None and action.ok is not False and counts[action.call_id] == 1:
                     self._look(call, result, action, step.idx + 1)
 
