@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 
 HEAVY = {
-    "asyncio", "pydantic", "rich", "numpy", "torch", "sqlite3", "logging", "unittest", "email", "http", "ssl", "xml",
-    "multiprocessing", "concurrent", "pdb", "pydoc", "importlib.metadata",
+    "asyncio", "pydantic", "rich", "numpy", "pyarrow", "torch", "sqlite3", "logging", "unittest", "email", "http", "ssl",
+    "xml", "multiprocessing", "concurrent", "pdb", "pydoc", "importlib.metadata", "passdown.data",
 }  # fmt: skip
 
 

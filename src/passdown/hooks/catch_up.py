@@ -7,8 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-from passdown.hooks.entry import spawn_apart, state_folder
+from passdown.hooks.entry import state_folder
 from passdown.hooks.ground import find_repository
+from passdown.io.apart import start_apart
 
 BOUND = 2.0
 
@@ -26,8 +27,8 @@ def catch_up(folder: Path, bound: float = BOUND) -> bool:
     if place is None or not has_work(Path(place[0])):
         return True
     end = time.monotonic() + bound
-    child = spawn_apart([sys.executable, "-P", "-E", "-m", "passdown.hooks.drain", place[0]])
-    while time.monotonic() < end:
+    child = start_apart([sys.executable, "-P", "-E", "-m", "passdown.hooks.drain", place[0]])
+    while child is not None and time.monotonic() < end:
         if os.waitpid(child, os.WNOHANG)[0]:
             return True
         time.sleep(0.01)

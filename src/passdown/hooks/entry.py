@@ -284,18 +284,16 @@ def is_due(state: str, record: dict[str, str], seconds: float) -> bool:
 
 def start_drain(folder: str) -> None:
     """Start the work that the agent does not wait for, in a session of its own, which outlives the hook."""
-    close_inherited()
     spawn_apart([sys.executable, "-P", "-E", "-m", "passdown.hooks.drain", folder])
 
 
-def close_inherited() -> None:
-    """Close what the agent left open for us: it is not the drain's. Only in a hook, which has nothing open itself."""
-    posix.closerange(3, 64)
-
-
 def spawn_apart(argv: list[str]) -> int:
-    """Start a program that shares neither terminal nor streams with us, and return its process id."""
+    """Start a program that shares neither terminal nor streams with us, and return its process id.
+
+    Only in a hook, which has nothing open of its own: a command calls `io.apart.start_apart`.
+    """
     actions = [(posix.POSIX_SPAWN_OPEN, number, "/dev/null", posix.O_RDWR, 0) for number in (0, 1, 2)]
+    posix.closerange(3, 64)  # what the agent left open for us is not the drain's
     try:
         return posix.posix_spawn(argv[0], argv, posix.environ, file_actions=actions, setsid=True)
     except NotImplementedError:  # a system without setsid for new processes

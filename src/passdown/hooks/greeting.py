@@ -228,7 +228,6 @@ class _Start:
         argv = [sys.executable, "-P", "-E", "-m", "passdown.hooks.start", self.root]
         if self.session and self.record.get("source") != "compact":  # after a compaction its own work is what is told
             argv.append(self.session)
-        entry.close_inherited()
         child = entry.spawn_apart(argv)
         while time.monotonic() < self.end:
             if posix.waitpid(child, posix.WNOHANG)[0]:

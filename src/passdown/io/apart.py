@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 
 
-def start_apart(argv: list[str]) -> None:
-    """Start a program of ours in a session of its own; where that is not possible, nothing happens."""
+def start_apart(argv: list[str]) -> int | None:
+    """Start a program of ours in a session of its own and return its process id; None where that is not possible."""
     actions = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
     try:
         try:
-            os.posix_spawn(argv[0], argv, os.environ, file_actions=actions, setsid=True)
+            return os.posix_spawn(argv[0], argv, os.environ, file_actions=actions, setsid=True)
         except NotImplementedError:  # a system without setsid for new processes
-            os.posix_spawn(argv[0], argv, os.environ, file_actions=actions, setpgroup=0)
+            return os.posix_spawn(argv[0], argv, os.environ, file_actions=actions, setpgroup=0)
     except OSError:  # too many processes
-        return
+        return None

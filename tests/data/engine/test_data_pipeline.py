@@ -92,3 +92,32 @@ def test_a_sample_can_be_looked_at_and_the_card_printed(folder: Path) -> None:
     assert "## Steps, and what was dropped" in _passdown("card", out)
     missing = CliRunner().invoke(cli, ["data", "inspect", out, "nobody"])
     assert missing.exit_code != 0
+
+
+def test_the_steps_one_by_one_as_the_guide_has_them(folder: Path, tmp_path: Path) -> None:
+    work, out = str(tmp_path / "work"), tmp_path / "out"
+    _passdown("ingest", str(folder / "runs"), "-o", work, "--licence", "MIT")
+    for step in ("points", "views", "perturb", "build"):
+        _passdown(step, work)
+    done = json.loads(_passdown("export", work, "-o", str(out), "--to", "parquet", "--json"))
+    assert sum(done["samples"].values()) == json.loads(_passdown("card", work, "--json"))["samples"] > 0
+    assert sorted(path.name for path in out.iterdir()) == sorted(done["files"])
+    other = CliRunner().invoke(cli, ["data", "export", work, "-o", str(out), "--licence", "GPL-3.0-only", "--json"])
+    assert json.loads(other.stdout)["samples"] == {}
+
+
+def test_a_new_commit_is_read_again(tmp_path: Path) -> None:
+    import subprocess
+
+    from passdown.data.engine.ingest import find_inputs
+
+    def git(*words: str) -> None:
+        who = ("-c", "user.name=D", "-c", "user.email=d@example.com")
+        subprocess.run(["git", "-C", str(tmp_path), *who, *words], check=True, capture_output=True)
+
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "one")
+    before = find_inputs([tmp_path], "commits")
+    assert before == find_inputs([tmp_path], "commits")
+    git("commit", "-q", "--allow-empty", "-m", "two")
+    assert before != find_inputs([tmp_path], "commits")

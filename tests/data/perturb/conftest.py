@@ -12,7 +12,7 @@ from passdown.data.perturb.scene import MemoryBlobs
 from passdown.data.perturb.table import perturb
 from passdown.data.prefix import cut
 from passdown.data.records import FileState, Perturbed, Prefix, Reject, Snapshot, View
-from passdown.data.replay.virtual import snapshot_id
+from passdown.data.replay.snapshot import snapshot_id
 from passdown.data.views.table import build_view
 from passdown.model.session import PlanItem, PlanUpdate
 

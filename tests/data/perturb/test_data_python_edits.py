@@ -15,7 +15,7 @@ from passdown.data.perturb.python_edits import otherwise, parsed, reformat, rena
 from passdown.data.perturb.scene import MemoryBlobs, lines_of
 from passdown.data.perturb.table import perturb
 from passdown.data.records import FileState, Perturbed, Reject, Snapshot
-from passdown.data.replay.virtual import snapshot_id
+from passdown.data.replay.snapshot import snapshot_id
 
 SEEDS = range(8)
 

@@ -13,6 +13,7 @@ from passdown.data.engine.shards import Row, written
 from passdown.data.engine.stage import Batch, Stage, Work
 from passdown.data.records import Reject, Trajectory
 from passdown.errors import UsageError
+from passdown.io.git import try_git
 
 FILES_IN_SHARD = 64
 BYTES_IN_SHARD = 128 << 20
@@ -56,8 +57,11 @@ def find_inputs(paths: Iterable[Path], source: str = "auto", licence: str = "") 
 
 
 def _input(path: Path, name: str, source: str, licence: str) -> Input:
-    status = path.stat()
-    mark = f"{status.st_size}-{status.st_mtime_ns}"
+    if source == "commits":  # a commit does not touch the folder: what changes is what the refs name
+        mark = hashlib.sha256(try_git(path, "for-each-ref", "--format=%(objectname) %(refname)")[1]).hexdigest()
+    else:
+        status = path.stat()
+        mark = f"{status.st_size}-{status.st_mtime_ns}"
     return Input(path=str(path.resolve()), name=name, source=source, licence=licence, mark=mark)
 
 

@@ -13,6 +13,7 @@ from passdown.data.engine.pipeline import PerturbTable
 from passdown.data.engine.shards import Row
 from passdown.data.engine.stage import Batch, Stage, Work
 from passdown.data.engine.stages import again, cuts_in
+from passdown.data.filters.result import dropped
 from passdown.data.perturb.curriculum import LEVELS, Cell, grid, level
 from passdown.data.perturb.table import OPERATORS, perturb
 from passdown.data.prefix import cut as cut_off
@@ -99,7 +100,4 @@ def _with_text(cut: Cut, cell: Cell, prefix: Prefix) -> View:
 
 def _counted(failed: Counter[str], cuts: Cuts) -> Iterator[Reject]:
     for reason, count in sorted(failed.items()):
-        yield Reject(
-            stage="perturb", reason=f"not applicable: {reason}", trajectory_id=cuts.trajectory.trajectory_id,
-            detail=f"{count} times", provenance=cuts.trajectory.provenance,
-        )  # fmt: skip
+        yield dropped("perturb", cuts.trajectory, f"not applicable: {reason}", f"{count} times")

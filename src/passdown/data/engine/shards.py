@@ -144,13 +144,6 @@ def read_batches(path: Path, rows: int = BATCH_ROWS, size: int = BATCH_BYTES) ->
         ) from error
 
 
-def read_columns(path: Path, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the named key columns of every row, without reading the records."""
-    with arrow().parquet.ParquetFile(path) as file:
-        for piece in file.iter_batches(columns=list(names)):
-            yield from zip(*(piece.column(name).to_pylist() for name in names), strict=True)
-
-
 def shards_in(folder: Path) -> list[Path]:
     """Return a folder's shards in order. Raises `UsageError` when it holds none."""
     found = sorted(folder.glob("part-*.parquet"))

@@ -12,7 +12,7 @@ from passdown.data.engine.manifest import file_hash
 from passdown.data.engine.pipeline import FilterTable, SamplesTable, ViewsTable
 from passdown.data.engine.shards import Row
 from passdown.data.engine.stage import Batch, Stage, Work
-from passdown.data.filters.result import Filtered
+from passdown.data.filters.result import Filtered, dropped
 from passdown.data.records import Cut, Cuts, Reject, SampleKind, Trajectory, View
 
 _TRAJECTORY = msgspec.json.Decoder(Trajectory)
@@ -109,19 +109,12 @@ def finding_points(per_trajectory: int, blobs: str) -> Work:
             graph = subtasks(trajectory, replayed)
             chosen = select(detect(trajectory, replayed, graph), trajectory.trajectory_id, per_trajectory)
             if not chosen:
-                yield _rejected("points", "no point to cut at", trajectory)
+                yield dropped("points", trajectory, "no point to cut at")
                 continue
             cuts = tuple(Cut(point=point, snapshot=replayed.snapshot(point.k, store)) for point in chosen)
             yield again(row, Cuts(trajectory=trajectory, graph=graph, cuts=cuts), "points")
 
     return work
-
-
-def _rejected(stage: str, reason: str, trajectory: Trajectory, detail: str = "") -> Reject:
-    return Reject(
-        stage=stage, reason=reason, trajectory_id=trajectory.trajectory_id, detail=detail,
-        provenance=trajectory.provenance,
-    )  # fmt: skip
 
 
 def views_stage(settings: ViewsTable) -> Stage:
@@ -169,7 +162,7 @@ def _through_gates(
         if findings:
             codes = ", ".join(sorted({finding.code for finding in findings}))
             detail = f"{view.name} at {cut.point.k}: {findings[0].detail}"
-            stopped.append(_rejected("views", f"gate {codes}", trajectory, detail[:300]))
+            stopped.append(dropped("views", trajectory, f"gate {codes}", detail[:300]))
         else:
             passed.append(msgspec.structs.replace(view, text="") if view.name == "trace" else view)
     return tuple(passed), stopped
@@ -192,6 +185,6 @@ def building(kinds: list[SampleKind], per_trajectory: int, self_tails: float, se
             if samples:
                 yield again(row, msgspec.structs.replace(cuts, samples=samples), "samples")
             else:
-                yield _rejected("build", "no sample", cuts.trajectory)
+                yield dropped("build", cuts.trajectory, "no sample")
 
     return work

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from passdown.data.arrow import arrow
 from passdown.data.export.written import PLAIN, How, Written, tables, write_lines
+from passdown.data.records import SCHEMA
 from passdown.data.samples.render import Rendered
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def schema() -> pa.Schema:
         ("ops", texts), ("continuation", text), ("group_key", text), ("verifier", texts),
         ("difficulty", pa.float32()), ("information_gap", pa.float32()), ("failure_modes", texts),
         ("view_tokens", pa.int32()),
-    ])  # fmt: skip
+    ], metadata={"passdown": SCHEMA})  # fmt: skip
 
 
 def row_of(rendered: Rendered) -> dict[str, Any]:

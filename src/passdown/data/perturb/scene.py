@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec import Struct, structs
 
 from passdown.data.records import Fact, FileState, Prefix, Snapshot, Truth, View, Volatile
-from passdown.data.replay.virtual import snapshot_id
+from passdown.data.replay.snapshot import snapshot_id
 from passdown.packet.tokens import estimate_tokens
 
 LARGEST = 400_000

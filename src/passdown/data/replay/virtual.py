@@ -15,7 +15,6 @@ from passdown.data.replay.blobs import BlobStore
 from passdown.data.replay.contents import GONE, UNKNOWN, Content, Gone, Lines, Unknown, Whole, seen
 from passdown.data.replay.rewriting import rewritten, script_of
 from passdown.data.replay.showing import Shown, shown, shown_by_diff
-from passdown.data.replay.snapshot import snapshot_id as snapshot_id  # noqa: PLC0414 - known by this place, too
 from passdown.data.replay.snapshot import snapshot_of
 from passdown.data.replay.staging import Staging, git_words
 from passdown.model.session import ToolCall, ToolResult

@@ -14,7 +14,6 @@ from passdown.data.samples.continuations import continuations
 
 SELF_TAILS = 0.3
 """The share of supervised samples whose continuation is a self tail without inspection, at most."""
-PLAIN_SHARE = 0.2
 _POINT = {"milestone": 0.1, "review": 0.15, "delegation": 0.15, "mid": 0.2, "error": 0.3}
 _VIEW = {"trace": 0.0, "structured": 0.05, "oracle_structured": 0.0, "summary": 0.1, "repo": 0.25}
 
@@ -39,7 +38,7 @@ def build_samples(
         for sample in _of_cut(cuts.trajectory, cut, kinds, list(successors), seed + number)
     ]
     if "plain" in kinds and cuts.trajectory.outcome.resolved and cuts.trajectory.predecessor == "agent":
-        every.extend(_plain(cuts.trajectory, len(every)))
+        every.append(_plain(cuts.trajectory))
     chosen = _spread(every, per_trajectory, seed)
     return tuple(_few_self_tails(chosen, self_tails))
 
@@ -107,17 +106,14 @@ def failure_modes(view: View, truths: tuple[Truth, ...]) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _plain(trajectory: Trajectory, others: int) -> Iterator[Sample]:
-    """Yield the uninterrupted run as often as a fifth of the whole asks for, which is once: it has one text."""
-    if others:
-        name = _digest(trajectory.trajectory_id, "plain")
-        whole = Continuation(
-            kind="self_tail", trajectory_id=trajectory.trajectory_id, start=0, stop=len(trajectory.steps)
-        )
-        yield Sample(
-            sample_id=f"plain-{name}", kind="plain", trajectory_id=trajectory.trajectory_id, k=0, point="milestone",
-            view="repo", continuation=whole, group_key=name, difficulty=0.0,
-        )  # fmt: skip
+def _plain(trajectory: Trajectory) -> Sample:
+    """Return the uninterrupted run: it has one text, so it is one sample."""
+    name = _digest(trajectory.trajectory_id, "plain")
+    whole = Continuation(kind="self_tail", trajectory_id=trajectory.trajectory_id, start=0, stop=len(trajectory.steps))
+    return Sample(
+        sample_id=f"plain-{name}", kind="plain", trajectory_id=trajectory.trajectory_id, k=0, point="milestone",
+        view="repo", continuation=whole, group_key=name, difficulty=0.0,
+    )  # fmt: skip
 
 
 def _spread(samples: list[Sample], most: int, seed: int) -> list[Sample]:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
+from passdown.data.points.checks import is_check
 from passdown.data.records import Action, Prefix
 from passdown.data.views.changes import Ledger, Moment
 from passdown.evidence.output import bare_output
@@ -23,9 +24,6 @@ _COLOURS: dict[str, Validation] = {"green": "passed", "red": "failed", "error": 
 
 _SAYS_YES = lazy_pattern(r"(?i)\b(?:all (?:good|passed|ok)|pass(?:ed|es)?|success(?:ful(?:ly)?)?|ok)\b|✓|✅")
 _SAYS_NO = lazy_pattern(r"(?i)fail|error|exception|\bnot\b|✗|❌")
-_CHECKING = lazy_pattern(
-    r"(?i)(?:^|[\s/_.-])(?:repro|reproduce\w*|check\w*|verify\w*|test\w*)\S*\.(?:py|sh|js|ts|rb|pl)\b"
-)
 _STATES: dict[tuple[bool, Validation], str] = {
     (True, "none"): "changed, not validated since the latest edit",
     (True, "passed"): "changed, and the last validation after it passed",
@@ -96,16 +94,9 @@ def continuation_of(prefix: Prefix, ledger: Ledger, evidence: Evidence, clean: C
 def _last_validation(prefix: Prefix) -> tuple[Moment, Action] | None:
     for step in reversed(prefix.steps):
         for number in range(len(step.actions) - 1, -1, -1):
-            if is_validation(step.actions[number]):
+            if is_check(step.actions[number]):
                 return Moment(step.idx, number), step.actions[number]
     return None
-
-
-def is_validation(action: Action) -> bool:
-    """Say whether an action checks the work: a test run, or a script that reproduces or verifies something."""
-    if action.kind == "TEST":
-        return True
-    return action.kind == "RUN" and _CHECKING.search(action.detail or action.target) is not None
 
 
 def runs_of(evidence: Evidence) -> Iterator[CommandRun]:
