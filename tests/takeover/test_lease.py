@@ -54,6 +54,7 @@ LATER = PacketLine(packet_id="2", branch="main", topic="t", as_of="2026-02-25T06
         ([CLAIM], OTHER, {"over": True}, ""),
         ([CLAIM], OTHER, {"packets": (LATER,)}, ""),
         ([CLAIM], OTHER, {"packets": (structs.replace(LATER, topic="u"),)}, "claude_code"),
+        ([CLAIM], OTHER, {"packets": (structs.replace(LATER, packet_id="1" * 64),)}, "claude_code"),
         ([structs.replace(CLAIM, by="human", taker="")], OTHER, {}, ""),
         ([structs.replace(CLAIM, by="human", steal=True), CLAIM], OTHER, {}, ""),
         ([structs.replace(CLAIM, by="human"), CLAIM], OTHER, {}, "claude_code"),

@@ -61,13 +61,21 @@ def holder_of(
     claim = next((r for r in claims if r.by != "human" or r.steal), None)
     if claim is None or claim.steal or _is_same(claim, taker) or is_over(claim.processes):
         return None
-    if any(line.as_of > claim.at and (line.branch, line.topic) == place for line in packets):
+    if any(_is_later(line, claim) and (line.branch, line.topic) == place for line in packets):
         return None
     took = to_milliseconds(claim.at) or 0
     sign = min(now, max(took, grew.get(claim.taker or claim.by, 0)))
     if now - sign >= minutes * 60_000:
         return None
     return Holder(by=claim.by, session=claim.taker, held=max(0, now - took) // 1000, silent=(now - sign) // 1000)
+
+
+def _is_later(line: PacketLine, claim: TakeoverReceipt) -> bool:
+    """Say whether a packet was written of work after a takeover. The packet that was taken never is.
+
+    Its own time is rounded up to a second, and may lie behind that of a takeover within the same one.
+    """
+    return line.packet_id != claim.packet_id and line.as_of > claim.at
 
 
 def _is_same(claim: TakeoverReceipt, taker: Taker) -> bool:
