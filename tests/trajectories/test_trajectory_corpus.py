@@ -75,14 +75,6 @@ def test_every_trajectory_reads(corpus: Path, form: str) -> None:
                 assert summary.assistant_messages + summary.tool_calls > 0, path.name
 
 
-def test_labels_do_not_decide(corpus: Path) -> None:
-    found = {path.name: recognise(path).id for path in (corpus / "atif" / "rfc-inputs").iterdir()}
-    assert found == {
-        "harbor-gemini-cli-trajectory.json": "gemini", "harbor-mini-swe-agent-trajectory.json": "mini_swe_agent",
-        "harbor-openhands_trajectory.json": "openhands",
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize(("form", "golden"), GOLDENS)
 def test_counts_agree(corpus: Path, form: str, golden: Path) -> None:
     [path] = [path for path in files_of(form, corpus) if path.stem == golden.stem]
