@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +13,11 @@ from passdown.data.engine.decide import decide, deciding_stage
 from passdown.data.engine.ingest import find_inputs, ingest_stage, list_files, trajectory_row
 from passdown.data.engine.manifest import Manifest
 from passdown.data.engine.pipeline import FilterTable, read_pipeline
+from passdown.data.engine.processes import Processes
 from passdown.data.engine.run import run_stage
 from passdown.data.engine.shards import Row, read_batches, set_hash, shards_in, written
 from passdown.data.engine.stages import quality_stage, trajectory_in
-from passdown.errors import ConflictError, FormatError, UsageError
+from passdown.errors import ConflictError, FormatError, PassdownError, UsageError
 from passdown.io.files import lock
 
 
@@ -91,37 +88,11 @@ def test_a_torn_manifest_costs_only_the_shard_it_was_about(shelf: Path, tmp_path
     assert (again.made, again.kept) == (1, 5)
 
 
-KILLED = """
-import sys
-from pathlib import Path
-from passdown.data.engine.pipeline import FilterTable
-from passdown.data.engine.run import run_stage
-from passdown.data.engine.stages import quality_stage
-if __name__ == "__main__":
-    run_stage(quality_stage(FilterTable(), 0), Path(sys.argv[1]), Path(sys.argv[2]), workers=int(sys.argv[3]))
-"""
-
-
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_killed_at_any_moment_and_run_again_the_result_is_the_same(shelf: Path, tmp_path: Path, workers: str) -> None:
-    script = tmp_path / "killed.py"
-    script.write_text(KILLED)
-    wanted, out = tmp_path / "wanted", tmp_path / "out"
-    run_stage(quality_stage(FilterTable(), 0), shelf, wanted)
-    for shards in range(3):
-        process = subprocess.Popen(
-            [sys.executable, str(script), str(shelf), str(out), workers], start_new_session=True,
-            stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        deadline = time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < deadline and len(list(out.glob("part-*"))) <= shards:
-            time.sleep(0.002)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    run_stage(quality_stage(FilterTable(), 0), shelf, out)
-    assert set_hash([out]) == set_hash([wanted])
-    assert set_hash([out / "rejects"]) == set_hash([wanted / "rejects"])
-    assert not list(out.rglob("*.tmp"))
+def test_a_killed_process_is_told_of_and_new_ones_are_started(shelf: Path, tmp_path: Path) -> None:
+    with Processes(2) as processes:
+        with pytest.raises(PassdownError, match="was killed"):
+            list(processes.results(signal.raise_signal, [signal.SIGKILL, signal.SIGKILL]))
+        assert run_stage(quality_stage(FilterTable(), 0), shelf, tmp_path / "out", processes=processes).made == 6
 
 
 def test_two_runs_in_one_folder_do_not_meet(shelf: Path, tmp_path: Path) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from passdown.data.engine.manifest import Finished, Manifest, file_hash
+from passdown.data.engine.processes import Processes
 from passdown.data.engine.shards import Row, read_batches, shards_in, written
 from passdown.data.engine.stage import Stage
 from passdown.data.records import Reject
@@ -91,12 +90,14 @@ def run_stage(
     *,
     workers: int = 1,
     backend: Backend = "local",
+    processes: Processes | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Ran:
     """Run `stage` over every shard in `source` and leave the results in `target`, with a manifest.
 
     Shards that are finished with the same input, parameters and code are kept; what is left of others is removed.
-    `progress` is told how many shards are done, and of how many. Raises `ConflictError` when another run works there.
+    `processes` are those of a longer run, else `workers` new ones are started. `progress` is told how many shards are
+    done, and of how many. Raises `ConflictError` when another run works there.
     """
     target.mkdir(parents=True, exist_ok=True)
     with lock(target / ".lock"):
@@ -112,7 +113,7 @@ def run_stage(
         made: list[Finished] = []
         tell = progress or (lambda _done, _total: None)
         tell(len(kept), len(jobs))
-        for entry in _run(todo, workers, backend):
+        for entry in _run(todo, processes or workers, backend):
             manifest.add(entry)
             made.append(entry)
             tell(len(kept) + len(made), len(jobs))
@@ -126,36 +127,16 @@ def run_stage(
     )  # fmt: skip
 
 
-def _run(jobs: list[Job], workers: int, backend: Backend) -> Iterator[Finished]:
+def _run(jobs: list[Job], processes: Processes | int, backend: Backend) -> Iterator[Finished]:
     if backend == "ray":
         from passdown.data.engine.cluster import run_jobs
 
         yield from run_jobs(jobs)
-    elif workers <= 1 or len(jobs) <= 1:
-        yield from map(run_job, jobs)
+    elif isinstance(processes, Processes):
+        yield from processes.results(run_job, jobs)
     else:
-        yield from _in_processes(jobs, workers)
-
-
-def _in_processes(jobs: list[Job], workers: int) -> Iterator[Finished]:
-    """Hand out a job as soon as a process is free, a few ahead, so that a million shards are no million futures."""
-    context = multiprocessing.get_context("forkserver")  # a fork of a process with Arrow's threads could hang
-    context.set_forkserver_preload(["passdown.data.engine.run"])
-    with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=context) as pool:
-        queue = iter(jobs)
-        running: set[Future[Finished]] = set()
-        try:
-            while True:
-                while len(running) < 2 * workers and (job := next(queue, None)) is not None:
-                    running.add(pool.submit(run_job, job))
-                if not running:
-                    return
-                ended, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in ended:
-                    yield future.result()
-        finally:
-            for future in running:
-                future.cancel()
+        with Processes(processes) as own:
+            yield from own.results(run_job, jobs)
 
 
 def _sweep(folder: Path, wanted: set[str]) -> None:

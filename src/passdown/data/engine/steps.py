@@ -10,6 +10,7 @@ from msgspec import Struct
 from passdown.data.engine.decide import decide, deciding_stage
 from passdown.data.engine.ingest import find_inputs, ingest_stage, list_files
 from passdown.data.engine.pipeline import Pipeline
+from passdown.data.engine.processes import Processes
 from passdown.data.engine.run import Backend, Ran, run_stage
 from passdown.data.engine.stage import Stage
 from passdown.data.engine.stages import building_stage, points_stage, quality_stage, views_stage
@@ -82,13 +83,15 @@ def run_steps(
     Raises `UsageError` when what a step reads is not there yet.
     """
     done: dict[str, Ran] = {}
-    for step in STEPS:
-        if step.name in names:
-            stage = step.stage(pipeline, folder)
-            tell = _telling(step.name, progress)
-            done[step.name] = run_stage(
-                stage, folder / step.reads, folder / step.writes, workers=workers, backend=backend, progress=tell
-            )
+    with Processes(workers) as processes:
+        for step in STEPS:
+            if step.name in names:
+                stage = step.stage(pipeline, folder)
+                tell = _telling(step.name, progress)
+                done[step.name] = run_stage(
+                    stage, folder / step.reads, folder / step.writes, backend=backend, processes=processes,
+                    progress=tell,
+                )  # fmt: skip
     return done
 
 
