@@ -158,7 +158,9 @@ def build(folder: Path, per_trajectory: int, kinds: tuple[str, ...], seed: int, 
 
 @data.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--to", "target", default="parquet", show_default=True, metavar="TARGET", help="parquet, jsonl or trl.")
+@click.option(
+    "--to", "target", default="parquet", show_default=True, metavar="TARGET", help="parquet, jsonl, hf, trl or verl."
+)
 @click.option("-o", "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where to.")
 @click.option("--kind", "kinds", multiple=True, metavar="NAME", help="Only samples of these kinds.")
 @click.option("--licence", "licences", multiple=True, metavar="SPDX", help="Only sources under these licences.")
@@ -178,13 +180,15 @@ def export(
     as_json: bool,
 ) -> None:
     """Write the samples, rendered, as files that `datasets` and trainers load."""  # fmt: skip
+    import msgspec
+
     from passdown.data.engine.outputs import export as write
     from passdown.data.export.written import How
 
     how = How(tokenizer=tokenizer, most=max_tokens, observations=observations)
     done = write(folder, target, out, kinds=kinds, licences=frozenset(licences) if licences else None, how=how)
     if as_json:
-        print_json({"schema_version": 1, "samples": done.samples, "dropped": done.dropped, "files": done.files})
+        print_json(msgspec.to_builtins(done))
         return
     print_table(("split", "samples"), [(split, f"{count:,}") for split, count in done.samples.items()])
     for reason, count in done.dropped.items():

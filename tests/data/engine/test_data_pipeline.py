@@ -101,9 +101,13 @@ def test_the_steps_one_by_one_as_the_guide_has_them(folder: Path, tmp_path: Path
         _passdown(step, work)
     done = json.loads(_passdown("export", work, "-o", str(out), "--to", "parquet", "--json"))
     assert sum(done["samples"].values()) == json.loads(_passdown("card", work, "--json"))["samples"] > 0
-    assert sorted(path.name for path in out.iterdir()) == sorted(done["files"])
+    assert sorted(path.name for path in out.iterdir()) == sorted(["export.json", *done["files"]])
+    assert json.loads((out / "export.json").read_text()) == done
     other = CliRunner().invoke(cli, ["data", "export", work, "-o", str(out), "--licence", "GPL-3.0-only", "--json"])
     assert json.loads(other.stdout)["samples"] == {}
+    assert json.loads(other.stdout)["dropped"] == {"its licence was not asked for": sum(done["samples"].values())}
+    assert [path.name for path in out.iterdir()] == ["export.json"], "what is not written again is gone"
+    assert "its licence was not asked for" in _passdown("card", work)
 
 
 def test_a_new_commit_is_read_again(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ class Card(Struct, frozen=True, kw_only=True):
     """Counts of a finished data set. `steps` holds, for each step, rows and what it rejected by reason.
 
     `self_tails` is the share of supervised samples that go on with the predecessor's own tail without looking first.
+    `exports` holds, for each target, what its last export wrote and what it dropped by reason.
     """
 
     schema_version: int = 1
@@ -45,6 +46,7 @@ class Card(Struct, frozen=True, kw_only=True):
     self_tails: float | None = None
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     steps: dict[str, dict[str, Any]] = field(default_factory=dict)
+    exports: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def make_card(folder: Path) -> Card:
@@ -68,7 +70,7 @@ def make_card(folder: Path) -> Card:
         most_of_one_trajectory=most,
         self_tails=round(counts["continuation"]["self_tail"] / supervised, 4) if supervised else None,
         counts={name: dict(sorted(counter.items())) for name, counter in counts.items() if counter},
-        steps=_steps(folder),
+        steps=_steps(folder), exports=_exports(folder),
     )  # fmt: skip
 
 
@@ -111,6 +113,15 @@ def _steps(folder: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
+def _exports(folder: Path) -> dict[str, dict[str, Any]]:
+    from passdown.data.engine.outputs import read_records
+
+    return {
+        target: {"samples": sum(made.samples.values()), "dropped": made.dropped}
+        for target, made in read_records(folder).items()
+    }
+
+
 def as_markdown(card: Card) -> str:
     """Return the card as Markdown: counts, the mix, and every reason for which rows were dropped."""
     whole = (
@@ -131,6 +142,19 @@ def as_markdown(card: Card) -> str:
         "|---|---:|---:|---|",
     ]
     for name, step in card.steps.items():
-        reasons = "; ".join(f"{reason}: {count:,}" for reason, count in step["rejected"].items()) or "nothing"
-        lines.append(f"| {name} | {step['read']:,} | {step['rows']:,} | {reasons} |")
+        lines.append(f"| {name} | {step['read']:,} | {step['rows']:,} | {_reasons(step['rejected'])} |")
+    if card.exports:
+        lines += [
+            "",
+            "## Exports, and what was dropped",
+            "",
+            "| target | samples | dropped, by reason |",
+            "|---|---:|---|",
+        ]
+    for name, made in card.exports.items():
+        lines.append(f"| {name} | {made['samples']:,} | {_reasons(made['dropped'])} |")
     return "\n".join(lines) + "\n"
+
+
+def _reasons(counts: dict[str, int]) -> str:
+    return "; ".join(f"{reason}: {count:,}" for reason, count in counts.items()) or "nothing"

@@ -2,36 +2,64 @@
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
+
+import msgspec
+from msgspec import Struct, field
 
 from passdown.data.engine.shards import read_batches, shards_in
 from passdown.data.engine.stages import cuts_in
-from passdown.data.export.written import PLAIN, How, Written
+from passdown.data.export.written import PLAIN, How, Written, write_json
 from passdown.data.records import Reject, SampleKind, Trajectory
 from passdown.data.samples.render import Rendered, render
 from passdown.errors import UsageError
+from passdown.io.files import join_inside
+
+MANIFEST = "export.json"
+RECORDS = "exported"
+"""The folder in a working folder that keeps what each target's last export wrote and dropped."""
+LICENCE, NOT_ASKED = "its licence was not asked for", "its kind was not asked for"
+
+
+class Target(NamedTuple):
+    """One way out. `writer` (`module:function`) is given samples, a path and `How`; `ending` is that of its files, and
+    without one a path is a folder. `below` is the folder that they lie in; `finish` (`module:function`) is given the
+    folder and what was written, and completes it. `kinds` are those that it holds; empty for all."""
+
+    writer: str
+    ending: str = ""
+    below: str = ""
+    finish: str = ""
+    kinds: tuple[SampleKind, ...] = ()
+
 
 TARGETS = {
-    "parquet": ("passdown.data.export.parquet:write_parquet", ".parquet"),
-    "jsonl": ("passdown.data.export.parquet:write_jsonl", ".jsonl"),
-    "trl": ("passdown.data.export.trl:write_trl", ""),
+    "parquet": Target("passdown.data.export.parquet:write_parquet", ".parquet"),
+    "jsonl": Target("passdown.data.export.parquet:write_jsonl", ".jsonl"),
+    "hf": Target("passdown.data.export.hf:write_hf", below="data", finish="passdown.data.export.hf:finish_hf"),
+    "trl": Target("passdown.data.export.trl:write_trl"),
+    "verl": Target("passdown.data.export.verl:write_verl", kinds=("sft", "plain", "reconstruction", "rl")),
 }
-"""Target → the writer (`module:function`, given samples, a path and `How`) and the ending of its files.
-
-Without an ending, a path is that of a folder.
-"""
 
 
-class Exported(NamedTuple):
-    """What an export wrote: samples by split, what was dropped by reason, the files' names."""
+class Exported(Struct, frozen=True, kw_only=True):
+    """What an export wrote: samples by split, what was dropped by reason, the files' names, and what was asked for.
 
-    samples: dict[str, int]
-    dropped: dict[str, int]
-    files: list[str]
+    Every sample of the working folder is in `samples` or in `dropped`.
+    """
+
+    schema_version: int = 1
+    target: str = ""
+    samples: dict[str, int] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 def export(
@@ -43,50 +71,117 @@ def export(
     licences: frozenset[str] | None = None,
     how: How = PLAIN,
 ) -> Exported:
-    """Write the samples of a working folder to `out`, one file a split and shard.
+    """Write the samples of a working folder to `out`, one file a split and shard, with `export.json` beside them.
 
-    `kinds` chooses among samples, `licences` keeps only those sources. `how` is what the writer is told.
-    Raises `UsageError` for an unknown target.
+    `kinds` chooses among samples, `licences` keeps only those sources. `how` is what the writer is told. Files of an
+    earlier export to `out` that are not written again are removed. Raises `UsageError` for an unknown target.
     """  # fmt: skip
     if target not in TARGETS:
         raise UsageError(f"no target called {target[:40]!r}", next_step=f"One of: {', '.join(sorted(TARGETS))}.")
-    place, ending = TARGETS[target]
-    module, _, name = place.partition(":")
-    writer = cast("Callable[[Iterator[Rendered], Path, How], Written]", getattr(import_module(module), name))
+    row = TARGETS[target]
     how = how._replace(blobs=how.blobs or folder / "blobs")
-    dropped: Counter[str] = Counter()
+    wanted = _Wanted(kinds, row.kinds, licences, target)
     written: Counter[str] = Counter()
     files: list[str] = []
     for shard in shards_in(folder / "samples"):
         for split in _splits(shard):
-            path = out / f"{split or 'all'}-{shard.stem.removeprefix('part-')}{ending}"
-            done = writer(_chosen(shard, split, kinds, licences, dropped), path, how)
-            dropped.update(done.dropped)
+            name = f"{split or 'all'}-{shard.stem.removeprefix('part-')}{row.ending}"
+            path = out / row.below / name
+            done: Written = _called(row.writer)(wanted.samples(shard, split), path, how)
+            wanted.dropped.update(done.dropped)
             if done.rows:
                 written[split or "all"] += done.rows
-                files.append(path.name)
-            elif ending:
+                files.append(f"{row.below}/{name}" if row.below else name)
+            elif row.ending:
                 path.unlink(missing_ok=True)
-    return Exported(dict(sorted(written.items())), dict(sorted(dropped.items())), files)
+    made = Exported(
+        target=target, samples=dict(sorted(written.items())), dropped=dict(sorted(wanted.dropped.items())),
+        files=files, settings=_settings(kinds, licences, how),
+    )  # fmt: skip
+    _remove_stale(out, files)
+    if row.finish:
+        _called(row.finish)(out, made)
+    write_json(out / MANIFEST, made)
+    write_json(folder / RECORDS / f"{target}.json", made)
+    return made
+
+
+def _remove_stale(out: Path, files: list[str]) -> None:
+    """Remove what an earlier export to this folder wrote and this one did not."""
+    try:
+        before = msgspec.json.decode((out / MANIFEST).read_bytes(), type=Exported)
+    except (OSError, msgspec.DecodeError):
+        return
+    for name in set(before.files) - set(files):
+        path = join_inside(out, name)
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _called(place: str) -> Callable[..., Any]:
+    module, _, name = place.partition(":")
+    return cast("Callable[..., Any]", getattr(import_module(module), name))
+
+
+def _settings(kinds: tuple[SampleKind, ...], licences: frozenset[str] | None, how: How) -> dict[str, Any]:
+    """Return what was asked for. Of a tokenizer's file its name and hash are kept, not where it lay."""
+    file = Path(how.tokenizer)
+    if how.tokenizer and file.is_dir():
+        file /= "tokenizer.json"
+    known = hashlib.sha256(file.read_bytes()).hexdigest() if how.tokenizer and file.is_file() else ""
+    return {
+        "kinds": sorted(kinds), "licences": sorted(licences or ()), "tokenizer": Path(how.tokenizer).name,
+        "tokenizer_sha256": known, "max_tokens": how.most, "observations": how.observations,
+    }  # fmt: skip
+
+
+def read_records(folder: Path) -> dict[str, Exported]:
+    """Return the last export to each target that was made of a working folder, by target."""
+    found = {}
+    for path in sorted((folder / RECORDS).glob("*.json")):
+        found[path.stem] = msgspec.json.decode(path.read_bytes(), type=Exported)
+    return found
 
 
 def _splits(shard: Path) -> list[str]:
     return sorted({row.split for batch in read_batches(shard) for row in batch})
 
 
-def _chosen(
-    shard: Path, split: str, kinds: tuple[SampleKind, ...], licences: frozenset[str] | None, dropped: Counter[str]
-) -> Iterator[Rendered]:
-    runs: dict[str, Trajectory] = {}
-    for batch in read_batches(shard):
-        for row in batch:
-            if row.split != split:
-                continue
-            if licences is not None and row.licence not in licences:
-                dropped["licence"] += 1
-                continue
-            for made in render(cuts_in(row), runs):
-                if isinstance(made, Reject):
-                    dropped[made.reason] += 1
-                elif not kinds or made.sample.kind in kinds:
-                    yield made
+class _Wanted:
+    """Chooses among samples, and counts those that are left out."""
+
+    def __init__(
+        self, kinds: tuple[str, ...], holds: tuple[str, ...], licences: frozenset[str] | None, target: str
+    ) -> None:
+        self.kinds, self.holds, self.licences = kinds, holds, licences
+        self.unheld = f"{target} holds no samples of its kind"
+        self.dropped: Counter[str] = Counter()
+
+    def samples(self, shard: Path, split: str) -> Iterator[Rendered]:
+        """Yield the samples of one split, rendered."""
+        runs: dict[str, Trajectory] = {}
+        for batch in read_batches(shard):
+            for row in batch:
+                if row.split != split:
+                    continue
+                cuts = cuts_in(row)
+                if self.licences is not None and row.licence not in self.licences:
+                    self.dropped[LICENCE] += len(cuts.samples)
+                    continue
+                kept = tuple(sample for sample in cuts.samples if self._kept(sample.kind))
+                for made in render(msgspec.structs.replace(cuts, samples=kept), runs):
+                    if isinstance(made, Reject):
+                        self.dropped[made.reason] += 1
+                    else:
+                        yield made
+
+    def _kept(self, kind: str) -> bool:
+        if self.kinds and kind not in self.kinds:
+            self.dropped[NOT_ASKED] += 1
+            return False
+        if self.holds and kind not in self.holds:
+            self.dropped[self.unheld] += 1
+            return False
+        return True

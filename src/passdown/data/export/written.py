@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -72,6 +73,8 @@ class Rows:
                 self._staged.replace(self.path)
             else:
                 self._staged.unlink(missing_ok=True)
+        elif whole:
+            self.path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -85,6 +88,21 @@ def tables(folder: Path, schemas: dict[str, Any]) -> Iterator[dict[str, Rows]]:
     finally:
         for one in made.values():
             one.close(whole=whole)
+
+
+@contextlib.contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Lend a folder that takes the place of `path` when all of it is written, and only if something was."""
+    staged = path.with_name(f".{path.name}.tmp")
+    shutil.rmtree(staged, ignore_errors=True)
+    staged.mkdir(parents=True)
+    try:
+        yield staged
+        shutil.rmtree(path, ignore_errors=True)
+        if any(staged.iterdir()):
+            staged.rename(path)
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
 
 
 def write_json(path: Path, value: Any) -> None:
