@@ -9,10 +9,12 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from atif import Trajectory as Atif
 
 from passdown.data.engine.card import make_card
 from passdown.data.engine.outputs import TARGETS, export, read_records
 from passdown.errors import UsageError
+from passdown.sessions.read import read_session
 
 
 def _rows(folder: Path, name: str) -> list[dict[str, Any]]:
@@ -77,3 +79,28 @@ def test_only_what_was_asked_for_is_written_and_the_rest_is_counted(worked: Path
     assert set(part.dropped) == {"its kind was not asked for"}
     lines = [line for path in (tmp_path / "part").glob("*.jsonl") for line in path.read_text().splitlines()]
     assert {json.loads(line)["kind"] for line in lines} == {"rl"}
+
+
+def test_atif_documents_pass_its_models_and_mark_what_is_copied(worked: Path, tmp_path: Path) -> None:
+    made = export(worked, "atif", tmp_path)
+    files = sorted(tmp_path.glob("*/*.json"))
+    assert len(files) == sum(made.samples.values())
+    kinds = Counter()
+    for path in files:
+        document = json.loads(path.read_text())
+        Atif.model_validate(document)
+        assert document["session_id"] == document["trajectory_id"] == path.stem
+        sample = document["extra"]["sample"]
+        kinds[sample["kind"]] += 1
+        copied = [bool(step.get("is_copied_context")) for step in document["steps"]]
+        assert copied == sorted(copied, reverse=True), "what is copied stands before the rest"
+        assert sum(copied) == sample["k"]
+        own = document["steps"][sample["k"] :]
+        assert [step["source"] for step in own[:2]] == ["system", "user"]
+        assert all(step["extra"]["training"] for step in own if step["source"] == "agent")
+        targets = [step for step in document["steps"] if step.get("extra", {}).get("training") == "target"]
+        assert bool(targets) == (sample["kind"] != "rl")
+        assert not any(step.get("is_copied_context") for step in targets)
+    assert kinds == make_card(worked).counts["kind"]
+    again = [event for event in read_session(files[-1]) if event.copied]
+    assert again, "our own reader knows copied context too"

@@ -40,6 +40,7 @@ class Target(NamedTuple):
 
 
 TARGETS = {
+    "atif": Target("passdown.data.export.atif:write_atif_files"),
     "parquet": Target("passdown.data.export.parquet:write_parquet", ".parquet"),
     "jsonl": Target("passdown.data.export.parquet:write_jsonl", ".jsonl"),
     "hf": Target("passdown.data.export.hf:write_hf", below="data", finish="passdown.data.export.hf:finish_hf"),
