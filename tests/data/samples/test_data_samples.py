@@ -234,3 +234,12 @@ def test_what_a_harness_says_is_no_observation(script: Any) -> None:
     parts = {message.content: message.part for message in step_messages(step, Role.ACTION)}
     assert parts["a"] == Role.ENV
     assert parts["format!"] == Role.HARNESS
+
+
+def test_a_packet_after_a_milestone_is_the_first_level(solved_cuts: Cuts) -> None:
+    at = [replace(cut, point=replace(cut.point, kind="milestone")) for cut in solved_cuts.cuts]
+    samples = build_samples(replace(solved_cuts, cuts=(*solved_cuts.cuts, *at)), per_trajectory=1000)
+    first = {(one.point, one.view) for one in samples if one.level == "L1"}
+    untouched = {(one.point, one.view) for one in samples if not one.ops and one.kind != "plain"}
+    assert first == untouched & {("milestone", "structured")}
+    assert first

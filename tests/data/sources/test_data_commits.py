@@ -170,6 +170,14 @@ def test_a_merged_branch_is_a_series_with_the_requests_title(made: Made) -> None
     assert branch.base_commit == made.git("rev-parse", "main~4")
 
 
+def test_a_series_without_a_title_asks_for_all_that_its_commits_do(made: Made) -> None:
+    run = read_commits(made.root, "main~7", "main~4", origin=ORIGIN)
+    assert isinstance(run, Trajectory)
+    said = [event.text for step in run.steps for event in step.events if isinstance(event, AssistantMessage)]
+    assert len(said) > 1
+    assert run.task_text.splitlines()[1:] == [f"- {subject}" for subject in dict.fromkeys(said)]
+
+
 def test_an_agents_commits_are_no_persons_work(made: Made) -> None:
     said = " ".join(repr(run) for run in runs(read_series(made.root, ORIGIN)))
     assert "Made by a machine" not in said

@@ -30,6 +30,7 @@ EDITED = "sed -i s/a/b/ src/a.py"
     [
         ([MADE], {"new.py": "A"}),
         ([EDITED], {"src/a.py": "M"}),
+        (["mkdir -p src/new", "mkdir src/new/sub/"], {}),
         ([MADE, "sed -i s/a/b/ new.py"], {"new.py": "A"}),
         (["cat > src/a.py <<'EOF'\nx\nEOF"], {"src/a.py": "M"}),
         ([MADE, "rm new.py"], {}),

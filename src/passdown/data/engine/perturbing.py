@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
@@ -76,17 +77,23 @@ def _variants(
 
 
 def _drawn(cuts: Cuts, cut: Cut, levels: list[str], seed: int) -> list[tuple[str, Cell]]:
-    """Return the cells that fit this cut with the level each is of, in an order that only the seed decides."""
+    """Return the cells that fit this cut with the level each is of, in an order that only the seed decides.
+
+    The levels' cells and those of the grid take turns: the grid has far more of them.
+    """
     names = {view.name for view in cut.views}
-    cells = [
+    mark = f"{seed}|{cuts.trajectory.trajectory_id}|{cut.point.k}"
+
+    def mixed(cells: list[tuple[str, Cell]]) -> list[tuple[str, Cell]]:
+        return sorted(cells, key=lambda one: hashlib.sha256(f"{mark}|{one[0]}|{one[1].key}".encode()).digest())
+
+    levelled = mixed([
         (each.name, cell) for each in LEVELS if each.name in levels
         for cell in each.cells if cell.ops and cell.point == cut.point.kind and cell.view in names
-    ]  # fmt: skip
-    if GRID in levels:
-        single = tuple((row.name,) for row in OPERATORS)
-        cells += [("", cell) for cell in grid([cut.point.kind], sorted(names), single, _STRENGTHS)]
-    mark = f"{seed}|{cuts.trajectory.trajectory_id}|{cut.point.k}"
-    return sorted(cells, key=lambda one: hashlib.sha256(f"{mark}|{one[0]}|{one[1].key}".encode()).digest())
+    ])  # fmt: skip
+    single = tuple((row.name,) for row in OPERATORS)
+    free = mixed([("", cell) for cell in grid([cut.point.kind], sorted(names), single, _STRENGTHS) if GRID in levels])
+    return [one for pair in zip_longest(levelled, free) for one in pair if one is not None]
 
 
 def _with_text(cut: Cut, cell: Cell, prefix: Prefix) -> View:

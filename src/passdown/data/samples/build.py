@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from passdown.data.perturb.curriculum import LEVELS
 from passdown.data.records import Continuation, Cut, Cuts, Perturbed, Sample, SampleKind, Trajectory, Truth, View
 from passdown.data.samples.continuations import continuations
 
@@ -47,7 +48,9 @@ def _of_cut(
     trajectory: Trajectory, cut: Cut, kinds: Sequence[SampleKind], successors: list[Trajectory], seed: int
 ) -> Iterator[Sample]:
     tails = continuations(trajectory, cut, successors)
-    given: list[tuple[int | None, Perturbed]] = [(None, Perturbed(ops=(), view=view)) for view in cut.views]
+    given: list[tuple[int | None, Perturbed]] = [
+        (None, Perturbed(ops=(), view=view, level=_plain_level(cut, view))) for view in cut.views
+    ]
     given += enumerate(cut.perturbed)
     for variant, one in given:
         if one.view.name == "oracle_structured" and trajectory.split == "train":
@@ -62,6 +65,14 @@ def _of_cut(
             yield state.sample("reconstruction")
         if "echo" in kinds and one.view.name in ("repo", "structured") and _observes(trajectory, cut.point.k):
             yield state.sample("echo")
+
+
+def _plain_level(cut: Cut, view: View) -> str:
+    """Return the preset that a view is of which nothing was done to: the first, L1, has no operators."""
+    return next(
+        (one.name for one in LEVELS for cell in one.cells
+         if not cell.ops and (cell.point, cell.view) == (cut.point.kind, view.name)), "",
+    )  # fmt: skip
 
 
 def _observes(trajectory: Trajectory, k: int) -> bool:

@@ -108,7 +108,7 @@ class _Repository:
             return self.origin.reject("no_text", number, "no commit changes a file that can be told as text")
         first, last = kept[0], kept[-1]
         base = first.parents[0] if first.parents else ""
-        task = series.title or first.subject
+        task = _task(series, kept)
         begun: list[AnyEvent] = [
             SessionStart(
                 session_id=f"{first.id[:12]}-{last.id[:12]}", agent="git", cwd=self.root, commit=base, at=first.at
@@ -149,6 +149,14 @@ class _Repository:
         )
         text = without_mails(patch).decode("utf-8", "replace") if code == 0 else ""
         return text if len(text) <= _PATCH else ""
+
+
+def _task(series: Series, kept: list[Commit]) -> str:
+    """Say what the work is: its title, or all that its commits set out to do, as the first of them alone is not it."""
+    subjects = list(dict.fromkeys(commit.subject for commit in kept))
+    if series.title or len(subjects) == 1:
+        return series.title or subjects[0]
+    return "\n".join(["Do this, in this order, each as a commit of its own:", *(f"- {one}" for one in subjects)])
 
 
 def _extras(series: Series, kept: list[Commit]) -> str:

@@ -116,7 +116,7 @@ class Ledger:
         if not action.writes and action.target.startswith(("/", "~")):
             self._outside(action, moment)
         for path in action.writes:
-            if not _inside(path):
+            if not _inside(path) or action.target == f"{path}/":  # a folder is no file that changed
                 continue
             if action.kind == "DELETE":
                 self._delete(path, action, moment)
