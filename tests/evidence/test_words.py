@@ -235,3 +235,24 @@ def test_the_last_plan_of_the_newest_session(log, make_log) -> None:
     assert plan.source.path == "s2"
     later.add(PlanUpdate, items=())
     assert collect_evidence(RepositoryFacts(root="/srv/project"), sessions=logs).plan is None
+
+
+@pytest.mark.parametrize(
+    ("said", "view"),
+    [
+        ("The cut is right, truncate() still fails. Next: take n-1.\n\nNow I'll submit:", "Next: take n-1."),
+        ("The parser reads both forms now. Let me submit the final patch.", "The parser reads both forms now."),
+        ("Now I'll submit the final output:", None),
+        ("Now let's check the other case as well:\n```sh\ntrue\n```", None),
+    ],
+    ids=["step", "report", "announcement", "only a call"],
+)
+def test_what_is_said_when_the_work_is_handed_in_is_the_last_word(log, said: str, view: str | None) -> None:
+    log.human("Mend truncate().")
+    log.say("Let me look at it first.")
+    log.run("cat src/slug.py")
+    log.say(said)
+    log.run("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
+    evidence = log.evidence()
+    assert (evidence.last_step.text if evidence.last_step else None) == view
+    assert evidence.turn_closed

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,10 @@ from passdown.model.evidence import Change, Commit, RepositoryFacts
 from passdown.model.packet import Packet
 from passdown.packet.build import build_packet
 from passdown.sessions.read import read_ref, refer_to_begun
+from passdown.sessions.summary import summarize
 
 JUDGED = Path(__file__).resolve().parents[1] / "goldens" / "judged"
+AGENTS = sorted(path.stem for path in JUDGED.glob("*.json"))
 UPDATE = os.environ.get("PASSDOWN_UPDATE_GOLDENS") == "1"
 OWN_WORDS = {"derived:last_request", "derived:failing_test", "derived:nothing_known", "derived:claims"}
 """Rules that write the next action in passdown's words, quoting others."""
@@ -49,7 +52,7 @@ def repository(state: dict[str, Any]) -> RepositoryFacts:
     )  # fmt: skip
 
 
-def fields(packet: Packet) -> dict[str, Any]:
+def fields(packet: Packet, models: Iterable[str]) -> dict[str, Any]:
     """Return what was judged of a packet."""
     action = packet.next_action
     said = action.text if action.source in OWN_WORDS else f"“{action.text}”"
@@ -60,16 +63,23 @@ def fields(packet: Packet) -> dict[str, Any]:
         "directives": [digest(directive.text) for directive in packet.directives],
         "decisions": [digest(f"{decision.choice} {decision.why}") for decision in packet.decisions],
         "failed_attempts": [
-            [digest(attempt.what), "mended" if attempt.resolved else "open"] for attempt in packet.failed_attempts
+            [
+                digest(attempt.what), "mended" if attempt.resolved else "open", digest(attempt.why),
+                [digest(tried) for tried in attempt.tried_after],
+            ]
+            for attempt in packet.failed_attempts
         ],
-        "tests": [packet.tests.state, len(packet.tests.failing)],
+        "tests": [packet.tests.state, len(packet.tests.failing), digest(packet.tests.error_line)],
         "changed_files": [f"{file.status} {file.path}" for file in packet.changed_files],
         "remaining": [digest(item.text) for item in packet.remaining],
         "completed": len(packet.completed),
-    }
+        "summaries": [digest(summary.text) for summary in packet.harness_summaries],
+        "compactions": sum(line.compactions for line in packet.sessions),
+        "models": sorted(models),
+    }  # fmt: skip
 
 
-@pytest.mark.parametrize("agent", ["copilot", "gemini", "openhands", "qwen"])
+@pytest.mark.parametrize("agent", AGENTS)
 def test_packets_are_as_judged(corpus: Path, agent: str) -> None:
     golden = JUDGED / f"{agent}.json"
     judged = json.loads(golden.read_text())
@@ -77,14 +87,16 @@ def test_packets_are_as_judged(corpus: Path, agent: str) -> None:
     for name, case in judged.items():
         ref = refer_to_begun(corpus.parent / name)
         assert ref.agent == agent, name
-        evidence = collect_evidence(repository(case["repository"]), sessions=[(ref, read_ref(ref))])
-        found[name] = {"repository": case["repository"], "packet": fields(build_packet(evidence))}
+        events = list(read_ref(ref))
+        evidence = collect_evidence(repository(case["repository"]), sessions=[(ref, events)])
+        told = fields(build_packet(evidence), summarize(events).models)
+        found[name] = {"repository": case["repository"], "packet": told}
     if UPDATE:
         golden.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     assert found == json.loads(golden.read_text())
 
 
-@pytest.mark.parametrize("agent", ["copilot", "gemini", "openhands", "qwen"])
+@pytest.mark.parametrize("agent", AGENTS)
 def test_every_judged_session_has_its_note(agent: str) -> None:
     notes = (JUDGED / f"{agent}.md").read_text()
     for name in json.loads((JUDGED / f"{agent}.json").read_text()):

@@ -187,3 +187,22 @@ def test_what_was_said_twice_is_listed_once(make_evidence: Callable[..., Evidenc
     packet = build_packet(make_evidence(directives=tuple(Directive(text=text) for text in said)))
     assert [directive.text for directive in packet.directives] == ["no new dependency", "Limit the  exports."]
     assert "directives" not in packet.omitted
+
+
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("begun", ["", "make check-everything-in-the-right-order --with-a-long-option=and-its-value"])
+def test_a_long_request_is_quoted_as_far_as_it_fits(  # type: ignore[no-untyped-def]
+    make_evidence, make_chain, make_run, make_repository_facts, closed: bool, begun: str
+) -> None:
+    request = Directive(text="The importer lowers the case of each folder it finds. " * 12, at=1)
+    chains = (make_chain(begun, make_run(1, result="unknown", exit_code=None)),) if begun else ()
+    evidence = make_evidence(
+        directives=(request,), turn_closed=closed, cut_off=not closed, chains=chains, last_step=None, plan=None,
+        repository=make_repository_facts(**({"changes": (), "commits": ()} if closed else {})), tests=TestFacts(),
+        touches=(), statements=(),
+    )  # fmt: skip
+    action = build_packet(evidence).next_action
+    assert action.source == "derived:last_request"
+    assert "“The importer lowers the case of each" in action.text
+    assert len(action.text) <= 300
+    assert begun[:20] in action.text or closed

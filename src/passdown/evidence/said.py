@@ -55,6 +55,19 @@ def next_step(text: str) -> tuple[str, int]:
     return _capped(_standing_alone(clean))
 
 
+def closing_words(text: str) -> str:
+    """Return what an agent said with the call that handed its work in, without the sentences that announce that call."""
+    clean = compiled(_FENCE).sub("\n", text).strip()
+    while clean:
+        start = max((found.end() for found in compiled(_SENTENCE).finditer(clean)), default=0)
+        sentence = _plain(clean[start:])
+        announces = sentence.endswith((":", "：")) or compiled(_WILL).match(sentence)
+        if sentence and not announces:
+            return clean
+        clean = clean[:start].rstrip()
+    return ""
+
+
 def _standing_alone(clean: str) -> str:
     """Return the sentence that best stands for a message which announces nothing.
 

@@ -6,7 +6,7 @@ from collections import deque
 from typing import Literal
 
 from passdown.evidence.output import compiled
-from passdown.evidence.said import next_step, says_something
+from passdown.evidence.said import closing_words, next_step, says_something
 from passdown.model.evidence import Answer, Directive, Rejection, Source, Statement
 from passdown.model.session import AssistantMessage, Compaction, UserMessage
 
@@ -115,8 +115,8 @@ class Words:
         """Take note that the agent called a tool; `own` when it ran passdown, `last` when it handed the work in."""
         if own:
             self._tentative = None
-        elif last:  # what was said right before announced this very call
-            self._tentative = self._said = None
+        elif last:
+            self._tentative, self._said = self._without_announcement(), None
             self._working = False
             self.turn_closed = True
         else:
@@ -124,6 +124,14 @@ class Words:
             self._working = True
             self.turn_closed = False
         self._about_own = own
+
+    def _without_announcement(self) -> tuple[str, AssistantMessage, Source] | None:
+        """Return what was said right before the work was handed in, without the words that announced just that."""
+        if self._tentative is None:
+            return None
+        text, event, source = self._tentative
+        kept = closing_words(text)
+        return (kept, event, source) if kept else None
 
     def _settle(self) -> None:
         if self._tentative is not None:

@@ -29,6 +29,7 @@ _TEST_NAME = lazy_pattern(r"[\w./:\-\[\]#@+=,]{1,160}")
 _SPAN = lazy_pattern(r"`([^`\n]{2,300})`")
 
 _NOTHING_KNOWN = "derived:nothing_known"
+_MAX_QUOTE = 220
 
 Kind = Literal["command", "edit", "ask", "review"]
 
@@ -128,23 +129,29 @@ def _derived(
 def _requested(context: Context, request: Directive, *, waiting: bool) -> NextAction:
     """Return what the last request leaves to do; `waiting` when the agent said nothing after it."""
     repository = context.evidence.repository
-    words = f"the last request: “{_one(context, request.text, 220)}”"
     changed = bool(repository.changes or repository.commits)
     if waiting or not (changed or is_closed(context.evidence, request)):
-        return _action(f"Take up {words}", "derived:last_request")
+        return _about(context, "Take up the last request", request)
     if not changed and (edited := [t.path for t in context.evidence.touches if not t.failed]):
         named = ", ".join(edited[:3]) + (f" and {len(edited) - 3} more" if len(edited) > 3 else "")
-        return _action(f"Find out where the session's changes went: git shows none of {named}", "derived:claims")
+        lost = f"Find out where the session's changes went: git shows none of {named}"
+        return _action(_one(context, lost), "derived:claims")
     if not changed or is_answered_question(context.evidence, request):
-        text = f"Ask the human what is next; the agent's turn is closed after {words}"
-        return _action(text, "derived:last_request", kind="review")
+        ask = "Ask the human what is next; the agent's turn is closed after the last request"
+        return _about(context, ask, request, kind="review")
     if context.evidence.cut_off:
         begun = _begun_last(context)
-        text = f"Find out whether `{begun}` finished, then go on with {words}" if begun else f"Go on with {words}"
-        return _action(f"{text}; the session ended in the middle of it", "derived:last_request")
-    about = last_substance(context) or request
-    text = f"Review the diff against the last request: “{_one(context, about.text, 220)}”"
-    return _action(text, "derived:last_request", kind="review")
+        go_on = f"Find out whether `{begun}` finished, then go on with" if begun else "Go on with"
+        return _about(context, f"{go_on} the last request", request, "; the session ended in the middle of it")
+    return _about(
+        context, "Review the diff against the last request", last_substance(context) or request, kind="review"
+    )
+
+
+def _about(context: Context, before: str, request: Directive, after: str = "", kind: Kind = "edit") -> NextAction:
+    """Return an action that quotes a request, as far as the length of an action leaves room for it."""
+    room = min(_MAX_QUOTE, MAX_LENGTH - len(f"{before}: “”{after}"))
+    return _action(f"{before}: “{_one(context, request.text, room)}”{after}", "derived:last_request", kind=kind)
 
 
 def _begun_last(context: Context) -> str:
