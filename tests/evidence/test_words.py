@@ -188,6 +188,11 @@ def test_harness_summaries_keep_both_ends(log) -> None:
         ("The greeting is answered.\n\nI'm standing by and ready to help with any task.", "The greeting is answered."),
         ("There is no task yet. Once you share the details, I'll be happy to start.", "There is no task yet."),
         ("All done! What's next on the agenda?", ""),
+        (
+            "All cases work. Let's go through it again:\n\n1. Dates are read as objects\n\nThis lets dates be written.",
+            "This lets dates be written.",
+        ),
+        ("The dates are read. Let me run the tests:", "Let me run the tests:"),
         ("1. **`main()`**: the place where it begins", "`main()`: the place where it begins"),
         ("It takes `a**b` and **kwargs as they come.", "It takes `a**b` and **kwargs as they come."),
     ],
@@ -243,9 +248,14 @@ def test_the_last_plan_of_the_newest_session(log, make_log) -> None:
         ("The cut is right, truncate() still fails. Next: take n-1.\n\nNow I'll submit:", "Next: take n-1."),
         ("The parser reads both forms now. Let me submit the final patch.", "The parser reads both forms now."),
         ("Now I'll submit the final output:", None),
+        ("The fix should work and I will now submit.", None),
+        (
+            "rm prints nothing, so that worked. With that done, we should submit our changes.",
+            "rm prints nothing, so that worked.",
+        ),
         ("Now let's check the other case as well:\n```sh\ntrue\n```", None),
     ],
-    ids=["step", "report", "announcement", "only a call"],
+    ids=["step", "report", "announcement", "in one breath", "we should", "only a call"],
 )
 def test_what_is_said_when_the_work_is_handed_in_is_the_last_word(log, said: str, view: str | None) -> None:
     log.human("Mend truncate().")
@@ -256,3 +266,15 @@ def test_what_is_said_when_the_work_is_handed_in_is_the_last_word(log, said: str
     evidence = log.evidence()
     assert (evidence.last_step.text if evidence.last_step else None) == view
     assert evidence.turn_closed
+
+
+def test_what_was_said_when_the_work_was_first_handed_in_stands_when_it_is_again(log) -> None:
+    log.human("Mend truncate().")
+    log.say("truncate() cuts to n now; the old callers still pass n + 1.")
+    log.run("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
+    log.say("Let me remove the scratch files and submit again:")
+    log.run("rm probe.py")
+    log.run("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
+    step = log.evidence().last_step
+    assert step is not None
+    assert step.text == "truncate() cuts to n now; the old callers still pass n + 1."

@@ -174,6 +174,9 @@ def test_done_plan_item_is_not_next(make_evidence: Callable[..., Evidence]) -> N
         ("The parser now works with quotes and every case is covered", False),
         ("Let me explore the codebase to understand the testing patterns", False),
         ("Good. Now let me check src/parser.py next", False),
+        ("rm prints nothing when it deletes, so src/probe.py must have gone", False),
+        ("The change in src/parser.py should work with quotes as well", False),
+        ("The parser must accept single quotes as well", True),
     ],
 )
 def test_only_a_stated_next_step_is_one(make_evidence: Callable[..., Evidence], statement: str, taken: bool) -> None:

@@ -35,6 +35,7 @@ _OFFER = (
     r"which (?:would|one|do|option)|just (?:say|let|tell)|say the word|enjoy\b)"
 )
 """Courtesies that end a message: they leave the next step to the reader."""
+_SUBMITS = r"(?i)\bsubmi(?:t|ts|tting|tted|ssion)\b"
 _OPEN = r"(?i)\b(?:still|not yet|remains?|needs?|until|fails?|missing|pending|unless|only|but)\b|还|尚未|仍"
 """Words of a sentence about what is not done."""
 
@@ -50,18 +51,21 @@ def next_step(text: str) -> tuple[str, int]:
         pattern = compiled(phrase)
         for index in range(len(sentences) - 1, -1, -1):
             found = pattern.search(sentences[index]) if search else pattern.match(sentences[index])
-            if found and not _leaves_it_open(sentences[index]):
+            told_here = phrase != _NEXT and sentences[index].endswith((":", "：")) and index + 1 < len(sentences)
+            if found and not told_here and not _leaves_it_open(sentences[index]):
                 return _capped(_with_item(sentences, index))
     return _capped(_standing_alone(clean))
 
 
 def closing_words(text: str) -> str:
-    """Return what an agent said with the call that handed its work in, without the sentences that announce that call."""
+    """Return what an agent said with the call that handed its work in, without the sentences that announce it."""
     clean = compiled(_FENCE).sub("\n", text).strip()
     while clean:
         start = max((found.end() for found in compiled(_SENTENCE).finditer(clean)), default=0)
         sentence = _plain(clean[start:])
-        announces = sentence.endswith((":", "：")) or compiled(_WILL).match(sentence)
+        announces = (
+            sentence.endswith((":", "：")) or compiled(_WILL).match(sentence) or compiled(_SUBMITS).search(sentence)
+        )
         if sentence and not announces:
             return clean
         clean = clean[:start].rstrip()

@@ -55,6 +55,7 @@ class Words:
         self._closed = 0
         self._said: tuple[str, AssistantMessage, Source] | None = None
         self._tentative: tuple[str, AssistantMessage, Source] | None = None
+        self._handed_in: tuple[str, AssistantMessage, Source] | None = None
         self._about_own = False
         self._stopped = False
         self._working = False
@@ -116,7 +117,8 @@ class Words:
         if own:
             self._tentative = None
         elif last:
-            self._tentative, self._said = self._without_announcement(), None
+            self._handed_in = self._without_announcement() or self._handed_in
+            self._tentative, self._said = self._handed_in, None
             self._working = False
             self.turn_closed = True
         else:
@@ -141,6 +143,7 @@ class Words:
         """A human speaks: what the agent said last was its closing word."""
         closing = self._tentative
         self._settle()
+        self._handed_in = None
         self._about_own = False
         if closing is not None:
             text, event, source = closing

@@ -16,7 +16,9 @@ _LOOKING = lazy_pattern(
 )
 """An agent that is only about to look around has not said what is to be done."""
 _AHEAD = lazy_pattern(
-    r"^\W*next\b|\bnext(?:,|:| is\b| steps?(?: is| are|:)| up\b| i\b)|\bneeds? to\b|\bshould\b|\bmust\b|"
+    r"^\W*next\b|\bnext(?:,|:| is\b| steps?(?: is| are|:)| up\b| i\b)|\bneeds? to\b|"
+    r"\bshould\b(?! (?:now |also |all )*(?:work|have|fix|pass|be (?:fine|enough|fixed|good|able|ok(?:ay)?|gone))\b)|"
+    r"\bmust\b(?! have\b)|"
     r"\bto-?dos?\s*[:：]|\b(?:is|are|left|what) to do\b|"
     r"\bi(?:'ll| will)\b|\bgoing to\b|\blet me\b|\blet's\b|\bi'm (?:now )?\w+ing\b|\bremain|\bnot yet\b|"
     r"\b(?:is|are) still\b|\bstill (?:have|has|needs?|fails?|missing|open)\b|\bleft to\b|\bnow (?:i|we)\b|"
