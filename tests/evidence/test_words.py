@@ -190,7 +190,7 @@ def test_harness_summaries_keep_both_ends(log) -> None:
         ("All done! What's next on the agenda?", ""),
         (
             "All cases work. Let's go through it again:\n\n1. Dates are read as objects\n\nThis lets dates be written.",
-            "This lets dates be written.",
+            "All cases work.",
         ),
         ("The dates are read. Let me run the tests:", "Let me run the tests:"),
         ("1. **`main()`**: the place where it begins", "`main()`: the place where it begins"),
