@@ -128,6 +128,16 @@ def test_the_open_file_of_swe_agent_is_edited() -> None:
 
 EDITOR = "str_replace_editor"
 TOOLS: list[tuple[str, dict[str, Any], list[Operation]]] = [
+    (
+        "run_ipython",
+        {"code": "edit_file_by_replace('/testbed/a.py', 'x', 'y')"},
+        [Replace(path="a.py", old="x", new="y")],
+    ),
+    (
+        "run_ipython",
+        {"code": "insert_content_at_line('a.py', 1, 'y')"},
+        [Opaque(path="a.py", reason="run_ipython")],
+    ),
     (EDITOR, {"command": "create", "path": "/testbed/a", "file_text": "x"}, [Write(path="a", content="x")]),
     (EDITOR, {"command": "str_replace", "path": "a", "old_str": "x", "new_str": "y"}, [Replace(path="a", old="x", new="y")]),
     (EDITOR, {"command": "str_replace", "path": "a", "old_str": "x"}, [Replace(path="a", old="x", new="")]),

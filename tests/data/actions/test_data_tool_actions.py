@@ -51,6 +51,14 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("delete_file", {"path": "a.py"}, "DELETE a.py"),
     ("mcp__linear__create_issue", {}, "RUN tool:mcp__linear__create_issue"),
     ("mcp__linear__get_issue", {}, "READ tool:mcp__linear__get_issue"),
+    ("run_ipython", {"code": "open_file('/testbed/a.py', line_number=200)"}, "READ a.py[100:250]"),
+    ("run_ipython", {"code": "edit_file_by_replace('a.py', to_replace='x', new_content='y')"}, "EDIT a.py"),
+    ("run_ipython", {"code": "append_file(file_name='a.py', content='y')"}, "EDIT a.py"),
+    ("run_ipython", {"code": "create_file('a.py')"}, "CREATE a.py"),
+    ("run_ipython", {"code": "search_dir('foo', './src')"}, "SEARCH foo @ src"),
+    ("run_ipython", {"code": "find_file('a.py', '/testbed/src')"}, "SEARCH a.py @ src"),
+    ("run_ipython", {"code": "scroll_down()"}, "READ env:viewer"),
+    ("run_ipython", {"code": "name = 'a.py'\nopen_file(name)"}, "RUN python#c45ea64c"),
     ("[trimmed]", {}, "OTHER"),
 ]
 

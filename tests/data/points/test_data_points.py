@@ -111,8 +111,34 @@ def test_a_script_that_changed_nothing_is_no_edit_once_somebody_looks(script, ma
     run.runs("sed -n 2,5p src/c.py", "\n".join(before.split("\n")[1:5])).runs("ls", "src")
     run.uses(EDITOR, swap("src/c.py", "x1 = 1", "x1 = 2")).says("There.")
     found = marks_of(run.trajectory())
-    assert found["unvalidated_edit"] == [4, 7, 8]
+    assert found["unvalidated_edit"] == [7, 8]
     assert (found["edit_burst"], found["open_subtask"]) == ([], [])
+
+
+def test_an_edit_in_vain_hides_no_other(script, marks_of):
+    before = "\n".join(f"x{n} = {n}" for n in range(9))
+    run = script().asks("Mend it.").runs("cat src/c.py", before).runs("sed -i s/77/2/ src/c.py")
+    run.uses(EDITOR, swap("src/b.py", "1", "2")).runs("sed -n 2,5p src/c.py", "\n".join(before.split("\n")[1:5]))
+    found = marks_of(run.says("There.").trajectory())
+    assert (found["unvalidated_edit"], found["first_meaningful_modification"]) == ([4, 5, 6], [4])
+
+
+@pytest.mark.parametrize(
+    ("command", "is_check"),
+    [
+        ("python src/pkg/a.py", True),
+        ("python -c 'from pkg.a import f; print(f(1))'", True),
+        ("python -c 'import os; from pkg import b, a as c'", True),
+        ("python -c 'from pkg import b'", False),
+        ("python -c 'import os; print(os.getcwd())'", False),
+        ("python src/pkg/b.py", False),
+    ],
+)
+def test_running_what_was_changed_is_a_check(command, is_check, script, marks_of):
+    run = begun(script).uses(EDITOR, swap("src/pkg/a.py", "1", "2")).runs(command, "Traceback", 1)
+    found = marks_of(run.trajectory())
+    assert found["validation_failed"] == found["check_failed"] == ([4] if is_check else [])
+    assert found["unvalidated_edit"] == ([3] if is_check else [3, 4])
 
 
 def test_a_sed_that_finds_nothing_to_change_is_no_edit(script, marks_of):
@@ -202,6 +228,17 @@ def test_a_copy_put_back_takes_an_edit_back(script, marks_of):
     run = begun(script).runs("cp src/a.py src/a.py.bak").runs("sed -i s/1/2/ src/a.py").runs("cp src/a.py.bak src/a.py")
     run.runs("sed -i s/1/3/ src/a.py").says("Done.")
     assert marks_of(run.trajectory())["reverted_edit"] == [4]
+
+
+def test_a_script_that_puts_a_copy_back_takes_an_edit_back(script, marks_of):
+    def edits(*lines):
+        code = "\n".join(("import shutil", *lines, "open('src/a.py', 'w').write('x')"))
+        return f"cat > fix_it.py <<'EOF'\n{code}\nEOF\npython fix_it.py"
+
+    run = begun(script).runs(edits("shutil.copy('src/a.py', 'src/a.py.backup')"), "Done")
+    run.runs("ls", "src").runs(edits("shutil.copy('src/a.py.backup', 'src/a.py')"), "Done").says("There.")
+    found = marks_of(run.trajectory())
+    assert (found["reverted_edit"], found["file_complete"], found["wrong_file"]) == ([3], [5], [])
 
 
 def test_a_loop_is_the_same_to_no_effect(script, marks_of):

@@ -25,7 +25,8 @@ _FORGETS = frozenset({"mini_swe_agent", "codex", "gemini", "qwen", "opencode", "
 """Agents whose every command begins in the workspace again."""
 _OPENERS = frozenset({"open", "create"})
 _REFUSED = (
-    "Your proposed edit has introduced new syntax error", "No replacement was performed", "ERROR:", "Invalid `",
+    "Your proposed edit has introduced new syntax error", "[Your proposed edit has introduced new syntax error",
+    "[No exact match found", "No replacement was performed", "ERROR:", "Invalid `",
     "Text not found", "No file open",
 )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from passdown.data.actions import changing, patches, scripts, swe_agent
+from passdown.data.actions import agent_skills, changing, patches, scripts, swe_agent
 from passdown.data.actions.dispatch import destination, said
 from passdown.data.actions.lexer import Simple
 from passdown.data.actions.operations import (
@@ -213,6 +213,9 @@ def _by_tool(call: ToolCall, action: Action) -> tuple[Operation, ...]:
         "*** Begin" in patch or "\n+++ " in patch
     ):
         return patch_operations(patch, action)
+    code = call.command or _text(arguments, "code") or ""
+    if replaced := agent_skills.operations(code, action.target):
+        return replaced
     if call.action == "run":
         found = scripts.operations(call.command, action.target)
         return found or _opaque(action, call.tool)

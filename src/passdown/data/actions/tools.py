@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from passdown.data.actions import patches, swe_agent
+from passdown.data.actions import agent_skills, patches, swe_agent
 from passdown.data.actions.draft import MAX_FILES, Draft, bucket, marked
 from passdown.data.actions.looking import search
 from passdown.data.actions.programs import table
@@ -69,7 +69,7 @@ def drafts_of(call: ToolCall, answer: str) -> tuple[Draft, ...]:
     if name in _PROCESS:
         return (Draft("READ", "env:process", _written(call)),)
     if name in _CODE and (code := call.command or _first(call.arguments, ("code", "command", "input", "script"))):
-        return inline("python", code)
+        return agent_skills.drafts(code) or inline("python", code)
     if call.action == "run":
         return _run(call)
     if call.action not in _BY_ACTION:

@@ -123,7 +123,7 @@ def _reverted(run: Run) -> Iterator[Found]:
             if any(edit.restored for edit in edits):
                 reverted.update(waiting)
                 waiting = []
-            elif edits[0].sort == "source" and not edits[-1].deleted:
+            if not edits[-1].restored and edits[0].sort == "source" and not edits[-1].deleted:
                 waiting.append(at)
         sources = [at for at in steps if any(e.path == path and e.sort == "source" for e in run.signals[at].edits)]
         if len(sources) > 1:

@@ -22,8 +22,6 @@ def marks(run: Run) -> Iterator[Found]:
     """Yield the mid-states of a run."""
     last, first = -REACH - 1, True
     for at, signals in enumerate(run.signals):
-        if last in signals.void:
-            last = -REACH - 1
         if first and signals.sources:
             first = False
             yield Found(at + 1, Mark(detector="first_meaningful_modification", kind="mid", steps=(at,)))

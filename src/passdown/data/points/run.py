@@ -42,14 +42,10 @@ class Run:
 
     @cached_property
     def edits(self) -> dict[str, list[int]]:
-        """The project's files (by-products left out), and the steps that changed each; putting back counts too.
-
-        Edits that a later look shows to have changed nothing are left out.
-        """
-        void = {step for signals in self.signals for step in signals.void}
+        """The project's files (by-products left out), and the steps that changed each; putting back counts too."""
         found: dict[str, list[int]] = {}
         for at, signals in enumerate(self.signals):
-            for edit in signals.edits if at not in void else ():
+            for edit in signals.edits:
                 if edit.sort != "scratch" and (not (steps := found.setdefault(edit.path, [])) or steps[-1] != at):
                     steps.append(at)
         return found

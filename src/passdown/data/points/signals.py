@@ -1,4 +1,6 @@
-"""What each step of a run did, as detectors need it. A step's signals depend on it and earlier ones, never on later."""
+"""What each step of a run did, as detectors need it. A step's signals depend on it and earlier ones, never on later: but
+for edits that a look soon after shows to have changed nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,9 @@ from passdown.model.pattern import lazy_pattern
 from passdown.model.session import ToolCall, ToolResult
 
 _MOST_SCRIPTS = 200
+_MOST_IMPORTS = 40
+_COPY = lazy_pattern(r"""\bshutil\.copy(?:2|file)?\(\s*r?(['"])([^'"\n]{1,300})\1\s*,\s*r?(['"])([^'"\n]{1,300})\3""")
+_IMPORT = lazy_pattern(r"(?m)(?:^|;)\s*(?:from\s+([\w.]+)\s+import\b\s*([\w, ]*)|import\s+([\w.]+))")
 _SCRIPTS = (".py", ".js", ".mjs", ".ts")
 _LINES = 2
 _SOON = 3
@@ -52,10 +57,18 @@ class Check(NamedTuple):
     tests: str = ""
 
 
+class Void(NamedTuple):
+    """An edit of an earlier step that changed nothing, and whether code was unchecked before it."""
+
+    step: int
+    path: str
+    unchecked: bool
+
+
 class Signals(NamedTuple):
     """What one step did. `done` are its actions, without those that a person refused.
 
-    `void` are earlier steps whose edits it shows to have changed nothing; `delegated` the calls of subagents.
+    `void` are earlier edits that it shows to have changed nothing; `delegated` the calls of subagents.
     """
 
     step: Step
@@ -65,13 +78,20 @@ class Signals(NamedTuple):
     checks: tuple[Check, ...]
     unchecked: bool
     changed: bool
-    void: tuple[int, ...] = ()
+    void: tuple[Void, ...] = ()
     delegated: tuple[ToolCall, ...] = ()
 
     @property
     def sources(self) -> list[str]:
         """The source files that the step changed; not those it put back."""
         return [edit.path for edit in self.edits if edit.sort == "source" and not edit.restored]
+
+
+class _Script(NamedTuple):
+    """A script that the agent wrote: the files it will write, and what it will copy where."""
+
+    writes: tuple[str, ...]
+    copies: tuple[tuple[str, str], ...]
 
 
 class Reader:
@@ -84,7 +104,8 @@ class Reader:
         self._doubtful: dict[str, tuple[int, bool]] = {}
         self._made: set[str] = set()
         self._dirty: dict[str, None] = {}
-        self._scripts: dict[str, tuple[str, ...]] = {}
+        self._scripts: dict[str, _Script] = {}
+        self._code: set[str] = set()
         self._copies: dict[str, str] = {}
         self._unchecked = False
 
@@ -94,7 +115,7 @@ class Reader:
         edits: list[Edit] = []
         checks: list[Check] = []
         changed = False
-        void: list[int] = []
+        void: list[Void] = []
         for action in done:
             if action.kind in _IDLE:
                 if action.kind == "READ" and len(action.reads) == 1:
@@ -109,12 +130,14 @@ class Reader:
             if action.kind == "VCS" and action.target == "commit" and action.ok is not False:
                 self._dirty = {}
             changed = changed or bool(found) or (action.kind == "INSTALL" and action.ok is not False)
-            if any(edit.sort in ("source", "test") for edit in found):
+            if code := {edit.path for edit in found if edit.sort in ("source", "test")}:
                 self._unchecked = True
-            if is_check(action) and not _running(results.get(action.call_id)):
+                self._code |= code
+            own = self._runs_changed(action)
+            if (own or is_check(action)) and not _running(results.get(action.call_id)):
                 ok = ended(action, results.get(action.call_id))
                 tests = (action.target or "*") if action.kind == "TEST" else ""
-                checks.append(Check(ok, self._unchecked, is_build_or_test(action), tests))
+                checks.append(Check(ok, self._unchecked, own or is_build_or_test(action), tests))
                 self._unchecked = False
                 self._doubtful = {}
         return Signals(
@@ -130,11 +153,32 @@ class Reader:
             for path in self._dirty if "." in action.writes else action.writes:
                 sort = sort_of(path, new=path in self._made)
                 yield Edit(path, sort, action.call_id, action.digest, restored=True, new=path in self._made)
-        elif action.kind in ("RUN", "TEST") and self._scripts:
-            for path in self._scripts.get(action.target, ()):
+        elif action.kind in ("RUN", "TEST") and action.target in self._scripts:
+            yield from self._by_script(step, action, self._scripts[action.target])
+
+    def _by_script(self, step: Step, action: Action, script: _Script) -> Iterator[Edit]:
+        """Yield what a script does when it is run: files are put back from copies, then written."""
+        for source, path in script.copies:
+            if self._copies.get(source) == path:
                 sort = sort_of(path, new=path in self._made)
-                if sort in ("source", "test") and not self._in_vain(step, path):
-                    yield Edit(path, sort, action.call_id, f"{step.idx}", new=path in self._made)
+                yield Edit(path, sort, action.call_id, f"{step.idx}", restored=True, new=path in self._made)
+            elif source not in self._copies:
+                self._copies[path] = source
+        for path in script.writes:
+            sort = sort_of(path, new=path in self._made)
+            if sort in ("source", "test") and not self._in_vain(step, path):
+                yield Edit(path, sort, action.call_id, f"{step.idx}", new=path in self._made)
+
+    def _runs_changed(self, action: Action) -> bool:
+        """Say whether an action runs code that was changed: the file itself, or inline code that imports it."""
+        if action.kind != "RUN" or not self._code:
+            return False
+        if "#" not in action.target:
+            return action.target in self._code and action.target not in self._scripts
+        names: set[str] = set()
+        for package, parts, module in _IMPORT.findall(action.detail)[:_MOST_IMPORTS]:
+            names |= {package or module, *(f"{package}.{part.split()[0]}" for part in parts.split(",") if part.strip())}
+        return bool(names) and any(_is_imported(path, names) for path in self._code)
 
     def _written(self, step: Step, action: Action) -> Iterator[Edit]:
         if action.kind == "CREATE":
@@ -163,8 +207,8 @@ class Reader:
             self._doubtful.pop(path, None)
             self._shown.pop(path, None)
 
-    def _look(self, step: Step, action: Action, results: list[ToolResult] | None) -> list[int]:
-        """Take a look at a file. Returns the step of a doubtful edit just before it, when it shows what was there."""
+    def _look(self, step: Step, action: Action, results: list[ToolResult] | None) -> list[Void]:
+        """Take a look at a file. Returns a doubtful edit just before it, when it shows what was there before."""
         path = action.reads[0]
         alone = sum(other.call_id == action.call_id for other in step.actions) == 1
         text = results[-1].text.strip() if results and alone and action.ok else ""
@@ -175,7 +219,7 @@ class Reader:
         if step.idx - at < _SOON:
             if any(text in shown for shown in before):
                 self._unchecked = unchecked
-                return [at]
+                return [Void(at, path, unchecked)]
             before.clear()
         before.append(text)
         del before[:-_LOOKS]
@@ -195,13 +239,29 @@ class Reader:
                 values = [event.command] if event.command else event.arguments.values()
                 text = "\n".join(value for value in values if isinstance(value, str))
                 writes = tuple(self._relative(name) for name, _ in written_by(text))
-                self._scripts[path] = tuple(name for name in writes if name and name != path)
+                writes = tuple(name for name in writes if name and name != path)
+                copies = tuple((self._relative(one[1]), self._relative(one[3])) for one in _COPY.findall(text))
+                if writes or copies:
+                    self._scripts[path] = _Script(writes, copies)
+                else:
+                    self._scripts.pop(path, None)
 
     def _relative(self, path: str) -> str:
         if self._root and path.startswith(f"{self._root}/"):
             path = path[len(self._root) + 1 :]
         path = posixpath.normpath(path)
         return "" if path.startswith(("/", "..")) else path
+
+
+def _is_imported(path: str, names: set[str]) -> bool:
+    """Say whether a Python file is one of these modules, or lies in one of these packages below the top."""
+    stem, _, suffix = path.rpartition(".")
+    if suffix != "py":
+        return False
+    module = stem.removesuffix("/__init__").replace("/", ".")
+    module = module.removeprefix("src.").removeprefix("lib.")
+    package = module.rpartition(".")[0]
+    return module in names or ("." in package and package in names)
 
 
 def _sorted(step: Step) -> tuple[dict[str, list[ToolResult]], tuple[ToolCall, ...], tuple[Action, ...]]:
@@ -251,6 +311,24 @@ def commits(signals: Signals) -> bool:
 
 
 def read_signals(trajectory: Trajectory, content: Content | None = None) -> list[Signals]:
-    """Return the signals of every step. With `content`, edits that are known to have changed nothing are left out."""
+    """Return the signals of every step. With `content`, edits that are known to have changed nothing are left out.
+
+    So are those that a look shortly after shows to have changed nothing: the files were the same all the while.
+    """
     reader = Reader(trajectory.root, content)
-    return [reader.read(step) for step in trajectory.steps]
+    found = [reader.read(step) for step in trajectory.steps]
+    for at, signals in enumerate(found):
+        for void in signals.void:
+            _leave_out(found, void, at)
+    return found
+
+
+def _leave_out(found: list[Signals], void: Void, until: int) -> None:
+    for at in range(void.step, until):
+        edits = found[at].edits
+        if at == void.step:
+            edits = tuple(edit for edit in edits if edit.path != void.path or edit.restored)
+        if any(edit.sort in ("source", "test") for edit in edits):
+            found[at] = found[at]._replace(edits=edits)
+            return
+        found[at] = found[at]._replace(edits=edits, unchecked=void.unchecked and found[at].unchecked)
