@@ -331,6 +331,51 @@ def test_comments_that_were_fetched(command, is_review, script, marks_of):
     assert marks_of(run.trajectory())["review_received"] == ([3] if is_review else [])
 
 
+@pytest.mark.parametrize(
+    ("shown", "is_review"),
+    [
+        ('{"user": "bot", "state": "COMMENTED", "body_len": 1843}\n' * 4 + "<shell completed with exit code 0>", False),
+        ('[{"path": "src/a.py", "body": "The lock is dropped before the channel is closed."}]', True),
+    ],
+)
+def test_that_there_are_comments_is_no_comment(shown, is_review, script, marks_of):
+    run = begun(script).runs("gh api repos/o/r/pulls/7/reviews", shown).says("I see.")
+    assert marks_of(run.trajectory())["review_received"] == ([3] if is_review else [])
+
+
+@pytest.mark.parametrize(
+    ("description", "is_review"),
+    [
+        ("Review: fixes of round 1", True),
+        ("Adversarial review", True),
+        ("Car 7 adversarial review", True),
+        ("Car: PR review fixes", False),
+        ("Address review comments", False),
+    ],
+)
+def test_who_does_what_a_review_asks_for_is_no_reviewer(description, is_review, script, marks_of):
+    run = delegate(begun(script), "d1", description=description, told="The lock is held until the end. " * 9)
+    assert marks_of(run.says("I see.").trajectory())["review_received"] == ([3] if is_review else [])
+
+
+@pytest.mark.parametrize("command", ["mkdir -p notes", "chmod +x src/a.py", "git rm --cached src/a.py"])
+def test_what_changes_no_content_is_no_edit(command, script, marks_of):
+    found = marks_of(begun(script).runs(command).says("There.").trajectory())
+    assert [found[name] for name in ("file_complete", "edit_burst", "unvalidated_edit", "wrong_file")] == [[]] * 4
+
+
+def test_a_patch_that_fails_changes_none_of_its_files(script, marks_of):
+    patch = "*** Begin Patch\n" + "".join(f"*** Update File: src/{one}.py\n@@\n-1\n+2\n" for one in "ab")
+    run = begun(script).uses("apply_patch", {"input": f"{patch}*** End Patch"}, "verification failed", "failed")
+    assert marks_of(run.says("Hm.").trajectory())["unvalidated_edit"] == []
+
+
+def test_a_look_whether_a_file_can_be_parsed_is_a_check(script, marks_of):
+    run = begun(script).uses(EDITOR, swap("src/a.py", "1", "2"))
+    run.runs("python3 -c \"import ast; ast.parse(open('src/a.py').read())\"", "SyntaxError: invalid syntax", 1)
+    assert marks_of(run.trajectory())["validation_failed"] == [4]
+
+
 def delegate(run, call_id, *, description="Find the callers", told="Three callers: a, b, c. " * 8, outcome="ok"):
     arguments = {"description": description, "prompt": "Look at the tree."}
     run.events.append(ToolCall(call_id=call_id, tool="Task", action="delegate", arguments=arguments))

@@ -77,7 +77,8 @@ class Canonicalizer:
         else:
             answer = result.text[:200] if result is not None else ""
             drafts = drafts_of(call, answer)
-            found = _Resolved(tuple(_known(draft, cwd, self.places, True, len(drafts) == 1) for draft in drafts), cwd)
+            whole = len(drafts) == 1 or call.action == "edit"  # a patch is applied to all of its files, or to none
+            found = _Resolved(tuple(_known(draft, cwd, self.places, True, whole) for draft in drafts), cwd)
         if call.paths and call.tool in _OPENERS:
             self._open = self.places.resolve(call.paths[0], cwd)
         elif (

@@ -260,6 +260,8 @@ def git(program: str, words: tuple[str, ...], stdin: str | None) -> tuple[Draft,
         return (Draft("VCS", f"{program} {name}", text_of(program, sort_words(words))),)
     if sub == "grep":
         return grep("grep", tuple(word for word in rest if word != "--"))
+    if sub in ("apply", "rm") and "--cached" in rest:
+        return (Draft("VCS", sub, f"git {text_of(sub, sort_words(rest, _GIT_ARGUMENTS))}"),)  # the index alone
     if sub in ("apply", "am") and (stdin or any(word[:1] != "-" for word in rest)):
         return patched(f"git {sub}", rest, stdin)
     arguments = sort_words(rest, _GIT_ARGUMENTS)

@@ -12,7 +12,8 @@ _SCRIPT = lazy_pattern(
     r"(?i)(?:^|[\s/_.-])(?:repro|reproduce\w*|check\w*|verify\w*|validate\w*|test\w*)\S*\.(?:py|sh|js|ts|rb|pl|ps1)\b"
 )
 _INLINE = lazy_pattern(
-    r"\bunittest\b|\bpytest\b|\bdoctest\b|\bimport test_|\btest_\w+\(|Invoke-Pester|^\s*assert\b|;\s*assert\b"
+    r"\bunittest\b|\bpytest\b|\bdoctest\b|\bimport test_|\btest_\w+\(|Invoke-Pester"
+    r"|\bast\.parse\(\s*open\(|\bpy_compile\b|^\s*assert\b|;\s*assert\b"
 )
 _NO_CHECK = lazy_pattern(
     r"(?i)(?:^|[\s:/_-])(?:fmt|format\w*|gofmt|goimports|rustfmt|prettier|isort|clean|install|setup|bootstrap|gen|gen-\S+"

@@ -27,6 +27,11 @@ _PULLS = lazy_pattern(
     r"|\bglab mr (?:note|view)\b[^\n|;&]*--comments"
 )
 _VERDICT = lazy_pattern(r"(?i)\b(?:verdict|approved?|reject(?:ed)?|findings?|blockers?|major|minor|nits?|lgtm)\b")
+_ANSWERS = lazy_pattern(r"(?i)\b(?:fix(?:es|ing)?|address(?:es|ing)?|apply(?:ing)?|respond(?:ing)?|resolv(?:e|ing))\b")
+_LEADS = lazy_pattern(r"(?i)\W*(?:\w+\W+)?review(?:er|ing)?\b(?!\s+(?:fix|comment|feedback|finding))")
+_ENDED = lazy_pattern(r"<[^<>\n]{0,80}exit code -?\d+>")
+_PROSE = lazy_pattern(r"(?:\b[A-Za-z'`-]+[,;:.]? ){3}[A-Za-z'`-]+")
+"""Four words in a row: what a comment has, and a list of names and states has not."""
 _OWN = "::code-comment{"
 _SHORT = 80
 """Characters below which a return only says that there is one."""
@@ -57,11 +62,11 @@ def marks(run: Run) -> Iterator[Found]:
 
 
 def _reviews(call: ToolCall) -> bool:
-    """Say whether a subagent was sent to review."""
+    """Say whether a subagent was sent to review, and not to do what a review asks for."""
     for name in ("description", "subagent_type", "agent_type", "name", "title"):
         value = call.arguments.get(name)
         if isinstance(value, str) and _ABOUT.search(value):
-            return True
+            return _LEADS.match(value) is not None or _ANSWERS.search(value) is None
     prompt = call.arguments.get("prompt") or call.arguments.get("message")
     return isinstance(prompt, str) and _ABOUT.search(prompt[:160]) is not None
 
@@ -87,7 +92,8 @@ def _fetched(signals: Signals) -> bool:
             )
             if _PULLS.search(call.command[:4000]):
                 results = signals.results.get(action.call_id)
-                return bool(results) and results is not None and len(results[-1].text) > _SHORT
+                text = results[-1].text if results else ""
+                return len(text) > _SHORT and _PROSE.search(_ENDED.sub("", text)) is not None
     return False
 
 

@@ -1,5 +1,6 @@
-"""What each step of a run did, as detectors need it. A step's signals depend on it and earlier ones, never on later: but
-for edits that a look soon after shows to have changed nothing.
+"""What each step of a run did, as detectors need it. A step's signals depend on it and earlier ones, never on later.
+
+Only edits that a look soon after shows to have changed nothing are left out.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _LOOKS = 6
 """Looks at a file that are kept; how soon after an edit one has to follow, and how many lines it has to show."""
 _NOTHING = lazy_pattern(r"nothing to commit|nothing added to commit|no changes added to commit|(?m:^(?:fatal|error): )")
 _IDLE = frozenset(("READ", "SEARCH", "PLAN", "NOTE", "SUBMIT", "OTHER"))
+_NO_CONTENT = ("mkdir ", "chmod ", "chown ", "chgrp ")
+"""Commands that make folders, or change what may be done with a file and nothing in it."""
 _NEVER = ("rejected", "interrupted")
 
 
@@ -181,6 +184,8 @@ class Reader:
         return bool(names) and any(_is_imported(path, names) for path in self._code)
 
     def _written(self, step: Step, action: Action) -> Iterator[Edit]:
+        if action.detail.startswith(_NO_CONTENT):
+            return
         if action.kind == "CREATE":
             self._made.update(set(action.writes).difference(action.reads))
         for path in action.writes:
