@@ -21,6 +21,9 @@ _HOLDERS = frozenset({"/workspace", "/root", "/home", "/repos"})
 _DEPTH = {"workspace": 2, "home": 3, "Users": 3, "root": 2, "data": 2, "repos": 2, "src": 1, "mnt": 3, "projects": 2}
 """How many parts of a path name the work where its first part only holds works of many."""
 
+_INNER = frozenset({"src", "lib", "tests", "test", "docs", "app", "packages", "public"})
+"""Folders of a work, never a work by themselves, right under `/workspace`."""
+
 
 def workspace_root(events: Iterable[AnyEvent]) -> str:
     """Return the absolute folder that a run works in, empty when nothing names it.
@@ -80,6 +83,8 @@ def _work(path: str, *, folder: bool = False) -> str:
     depth = _DEPTH.get(parts[1], 1)
     found = "/" + "/".join(parts[1 : depth + 1])
     last = found.rpartition("/")[2]
+    if parts[1] == "workspace" and last in _INNER:
+        return "/workspace"
     if not folder and len(parts) <= depth + 1 and "." in last[1:] and not last.startswith("."):
         return posixpath.dirname(found) if depth > 1 else ""  # a file
     return found

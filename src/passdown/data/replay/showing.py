@@ -48,7 +48,7 @@ def shown(call: ToolCall, result: ToolResult, action: Action, path: str) -> Show
     if not result.text:
         return None
     wrapped = _WRAPPED.match(result.text)
-    text = result.text[wrapped.end() :] if wrapped else result.text
+    text = _without_returns(result.text[wrapped.end() :] if wrapped else result.text)
     if numbered := _numbered(text):
         whole = action.kind == "READ" and _is_all(call, text, numbered)
         if not whole and not numbered[max(numbered)].strip():
@@ -56,6 +56,7 @@ def shown(call: ToolCall, result: ToolResult, action: Action, path: str) -> Show
         return Shown(path, numbered, whole=whole)
     if call.action != "run" or action.kind != "READ" or _CUT.search(text):
         return None
+    text = result.text[wrapped.end() :] if wrapped else result.text  # here the first line is the file's
     lines = text.removesuffix("\n").split("\n")
     command = call.command.strip()
     if len(lines) > _MOST or lines[-1:] == [""]:
@@ -67,6 +68,16 @@ def shown(call: ToolCall, result: ToolResult, action: Action, path: str) -> Show
     if found := _HEAD.search(command):
         return Shown(path, dict(enumerate(lines, 1)), whole=len(lines) < int(found[1]))
     return None
+
+
+def _without_returns(text: str) -> str:
+    """Return a text without the carriage returns that a terminal put before each line end.
+
+    They are a terminal's where a line of the tool's own, the first, ends so; else they may be the file's.
+    """
+    first = text.split("\n", 1)[0]
+    own = first.endswith("\r") and _NUMBERED.match(first) is None
+    return text.replace("\r\n", "\n") if own and first[:1] not in ("", "\r") else text
 
 
 def _is_all(call: ToolCall, text: str, numbered: dict[int, str]) -> bool:
@@ -98,13 +109,18 @@ def _numbered(text: str) -> dict[int, str]:
     return found if len(found) >= 3 else {}
 
 
-def shown_by_diff(call: ToolCall, result: ToolResult, action: Action) -> Iterator[Shown]:
-    """Yield the lines that a diff of the working tree shows as they are now: of `git diff`, or on a submission."""
+def is_tree_diff(call: ToolCall, result: ToolResult, action: Action) -> bool:
+    """Say whether an observation is a whole diff of the working tree: of `git diff`, or on a submission."""
     plain = action.kind == "VCS" and action.target == "diff" and _DIFF.search(call.command.strip()) is not None
-    if not (plain or action.kind == "SUBMIT") or "diff --git " not in result.text or _CUT.search(result.text):
+    return (plain or action.kind == "SUBMIT") and "diff --git " in result.text and not _CUT.search(result.text)
+
+
+def shown_by_diff(call: ToolCall, result: ToolResult, action: Action) -> Iterator[Shown]:
+    """Yield the lines that a diff of the working tree shows as they are now."""
+    if not is_tree_diff(call, result, action):
         return
     path, lines, number, left = "", dict[int, str](), 0, 0
-    for row in result.text.split("\n"):
+    for row in _without_returns(result.text[result.text.index("diff --git ") :]).split("\n"):
         if left > 0 and row[:1] in (" ", "+", ""):
             lines[number] = row[1:]
             number, left = number + 1, left - 1

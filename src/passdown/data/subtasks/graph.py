@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from passdown.data.records import Edge, Graph, Subtask, SubtaskStatus, Trajectory
+from passdown.data.replay.showing import is_tree_diff
 from passdown.data.replay.virtual import Replay
 from passdown.data.subtasks.hunks import FEW, Hunk, hunks_between, hunks_of_patch
 from passdown.data.subtasks.work import NEVER, Work
-from passdown.model.session import PlanUpdate
+from passdown.model.session import PlanUpdate, ToolCall, ToolResult
 
 _PLAN: dict[str, SubtaskStatus] = {
     "completed": "done", "in_progress": "in_progress", "pending": "todo", "cancelled": "unknown",
@@ -43,8 +44,26 @@ class _Run:
     def _hunks(self) -> dict[str, tuple[Hunk, ...]]:
         """Return the hunks of the files that have more than a few."""
         patch = self.trajectory.outcome.patch
-        found = hunks_of_patch(patch) if patch else dict(self._compared())
+        found = hunks_of_patch(patch) if patch else {**self._shown(), **dict(self._compared())}
         return {path: hunks for path, hunks in found.items() if len(hunks) > FEW and path in self.work.edited}
+
+    def _shown(self) -> dict[str, tuple[Hunk, ...]]:
+        """Return the hunks of files that the run itself showed in a diff, and did not change after that."""
+        found: dict[str, tuple[Hunk, ...]] = {}
+        committed = False
+        for step in self.trajectory.steps:
+            calls = {event.call_id: event for event in step.events if isinstance(event, ToolCall)}
+            results = {event.call_id: event for event in step.events if isinstance(event, ToolResult)}
+            for action in step.actions:
+                committed = committed or (action.kind == "VCS" and action.target == "commit")
+                call, result = calls.get(action.call_id), results.get(action.call_id)
+                if committed or call is None or result is None or not is_tree_diff(call, result, action):
+                    continue
+                found.update(
+                    (path, hunks) for path, hunks in hunks_of_patch(result.text).items()
+                    if max(self.work.touched.get(path, ()), default=-1) < step.idx
+                )  # fmt: skip
+        return found
 
     def _compared(self) -> Iterator[tuple[str, tuple[Hunk, ...]]]:
         for path in self.work.edited:
@@ -166,8 +185,12 @@ class _Run:
         if not touches or touches[0] >= k:
             return "todo"
         content = self.replay.content(k, path)
-        if hunk is not None and content is not None:
-            return self.hunks[path][hunk].status(content.decode("utf-8", "replace").split("\n"))
+        if hunk is not None:
+            one = self.hunks[path][hunk]
+            if content is not None:
+                return one.status(content.decode("utf-8", "replace").split("\n"))
+            if known := self.replay.lines(k, path):
+                return one.status_of_known(known, self.hunks[path])
         now, end = self.replay.changed(k).get(path), self.work.final.get(path)
         if (now is not None and now != "?" and now == end) or self.work.is_last_change(path, k):
             return "done"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -28,6 +29,36 @@ class Hunk(NamedTuple):
         if _stands(lines, self.new):
             return "done"
         return "todo" if _stands(lines, self.old) else "in_progress"
+
+    def status_of_known(self, known: Mapping[int, str], others: Iterable[Hunk] = ()) -> SubtaskStatus:
+        """Return the same where only some lines of the file are known, by their number.
+
+        Where neither side can be seen whole, the lines that this hunk adds and no other one decide: all of them are
+        there, some, or none.
+        """
+        lines = _stretched(known)
+        if (whole := self.status(lines)) != "in_progress":
+            return whole
+        present = set(lines)
+        common = {line for other in others if other is not self for line in (*other.old, *other.new)}
+        added = {line for line in self.new if line.strip()} - set(self.old) - common
+        there = len(added & present)
+        left = {line for line in self.old if line.strip()} - set(self.new) - common
+        if there == len(added) and not left & present:
+            return "done"
+        return "in_progress" if there else "todo"
+
+
+def _stretched(known: Mapping[int, str]) -> list[str]:
+    """Return the known lines in order, with a line that no file has wherever lines are missing."""
+    lines: list[str] = []
+    last = None
+    for number in sorted(known):
+        if last is not None and number != last + 1:
+            lines.append("\0")
+        lines.append(known[number])
+        last = number
+    return lines
 
 
 def _stands(lines: list[str], part: tuple[str, ...]) -> bool:
