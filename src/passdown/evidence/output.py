@@ -34,12 +34,14 @@ def clipped(text: str) -> str:
     return text if len(text) <= MAX_READ else f"{text[: MAX_READ // 3]}{_GAP}{text[len(_GAP) - 2 * MAX_READ // 3 :]}"
 
 
+def without_colours(text: str) -> str:
+    """Return a text without the codes that a terminal takes for colours."""
+    return _ANSI.sub("", text) if "\x1b" in text else text
+
+
 def bare_output(text: str) -> str:
     """Return an output without colour codes and without the lines the agent's program put around it."""
-    text = clipped(text)
-    if "\x1b" in text:
-        text = _ANSI.sub("", text)
-    text = text.replace("\r\n", "\n")
+    text = without_colours(clipped(text)).replace("\r\n", "\n")
     if wrapping := _WRAPPING.match(text):
         text = text[wrapping.end() :]
     return _without_footer(text)

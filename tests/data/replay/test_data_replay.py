@@ -167,3 +167,34 @@ def test_state_outside_of_files_is_what_was_seen(script: Any) -> None:
     assert ("package", "requests") in kinds
     assert not replay(run, {}).snapshot(1).volatile or all(k != "package" for k, _ in
         {(one.kind, one.key) for one in replay(run, {}).snapshot(1).volatile})  # fmt: skip
+
+
+def test_the_editors_of_a_notebook_change_files_as_they_say(script: Any) -> None:
+    run = (
+        script().asks("Go.").uses("run_ipython", {"code": "edit_file_by_replace('/testbed/a.py', 'two', 'zwei')"})
+        .uses("run_ipython", {"code": "insert_content_at_line('/testbed/a.py', 1, 'null\\n')"})
+        .uses("run_ipython", {"code": "append_file(file_name='/testbed/a.py', content='four\\n')"})
+        .uses("run_ipython", {"code": "edit_file_by_replace('/testbed/a.py', 'three', 'drei')"},
+              "[Your proposed edit has introduced new syntax error(s).]")
+        .trajectory()
+    )  # fmt: skip
+    assert replay(run, BASE).content(5, "a.py") == b"null\none\nzwei\nthree\nfour\n"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "text"),
+    [("Read", {"file_path": "/testbed/n.py"}, "     1\tx\n     2\ty\n     3\tz\n     4\t\n"),
+     ("read", {"path": "/testbed/n.py"}, "<content>\n1: x\n2: y\n3: z\n\n(End of file - total 3 lines)\n</content>")],
+)  # fmt: skip
+def test_a_view_of_all_of_a_file_is_known_to_be_all(
+    script: Any, tool: str, arguments: dict[str, str], text: str
+) -> None:
+    run = script().asks("Go.").uses(tool, arguments, text).trajectory()
+    assert replay(run).content(2, "n.py") == b"x\ny\nz\n"
+    part = (
+        script()
+        .asks("Go.")
+        .uses(tool, {**arguments, "offset": "1", "limit": "3"}, text.replace("End of file", "Showing"))
+        .trajectory()
+    )
+    assert replay(part).content(2, "n.py") is None

@@ -94,8 +94,60 @@ def test_a_plan_is_taken_as_it_is_stated(script: Any) -> None:
         ("test util::works ... ok\ntest util::fails ... FAILED\n", {"util::works": True, "util::fails": False}),
         ("test_a (m.C) ... skipped 'no'\n", {}),
         ("2 passed in 0.1s\n", {}),
+        ("\x1b[1mt.py::test_a\x1b[0m \x1b[32mPASSED\x1b[0m\n", {"t.py::test_a": True}),
+        ("test_a (m.C)\nWhat it is for. ... Found 2 test(s).\nSkipping setup.\nok\ntest_b (m.C) ... FAIL\n",
+         {"m.C.test_a": True, "m.C.test_b": False}),
         ("I think FAILED tests are bad\n", {}),
     ],
 )  # fmt: skip
 def test_single_tests_are_read_from_what_runners_print(text: str, found: dict[str, bool]) -> None:
     assert results_of(text) == found
+
+
+LONG = "".join(f"line {number}\n" for number in range(1, 61))
+
+
+def _edit(number: int) -> dict[str, str]:
+    return {
+        "command": "str_replace",
+        "path": "/testbed/long.py",
+        "old_str": f"line {number}\n",
+        "new_str": f"new {number}\n",
+    }
+
+
+def _shown(first: int, last: int, done: set[int], ending: str = "\n") -> str:
+    rows = [f"{at:6}\t{'new' if at in done else 'line'} {at}" for at in range(first, last + 1)]
+    return ending.join(["Here's the result of running `cat -n` on a snippet of /testbed/long.py:", *rows, ""])
+
+
+def test_a_diff_that_the_run_shows_names_its_hunks_where_no_base_is_known(script: Any) -> None:
+    """The tool's words end as a terminal ends lines, and only some lines of the file are ever seen."""
+    import difflib
+
+    after = LONG
+    run = script().asks("Go.").uses("str_replace_editor", {"command": "view", "path": "/testbed/long.py", "view_range": [1, 60]},
+                                    _shown(1, 60, set(), "\r\n"))  # fmt: skip
+    done: set[int] = set()
+    for number in (5, 20, 35, 50):
+        after = after.replace(f"line {number}\n", f"new {number}\n")
+        done.add(number)
+        run.uses("str_replace_editor", _edit(number), _shown(number - 3, number + 3, done, "\r\n"))
+    diff = "".join(difflib.unified_diff(LONG.splitlines(True), after.splitlines(True), "a/long.py", "b/long.py"))
+    made = run.uses("submit", {}, f"Please check.\ndiff --git a/long.py b/long.py\n{diff}").trajectory()
+    graph = subtasks(made, replay(made))
+    names = [f"edit:long.py#{number}" for number in range(4)]
+    assert [node.id for node in graph.nodes if node.kind == "edit"] == names
+    for count in range(5):
+        labels = _labels(graph, 2 + count)
+        assert [labels[name] for name in names] == ["done"] * count + ["todo"] * (4 - count)
+
+
+def test_of_hunks_that_say_the_same_the_place_tells_which_is_done() -> None:
+    from passdown.data.subtasks.hunks import Hunk, status_of
+
+    hunk = Hunk(("a", "old", "b"), ("a", "b"))
+    before = ["a", "old", "b", "x", "a", "old", "b"]
+    assert [status_of([hunk, hunk], number, before) for number in (0, 1)] == ["todo", "todo"]
+    assert [status_of([hunk, hunk], number, ["a", "b", "x", "a", "old", "b"]) for number in (0, 1)] == ["done", "todo"]
+    assert [status_of([hunk, hunk], number, ["a", "old", "b", "x", "a", "b"]) for number in (0, 1)] == ["todo", "done"]

@@ -23,7 +23,10 @@ _CUT = lazy_pattern(
     r"(?i)truncated|lines (?:omitted|elided)|more lines?|<response clipped>|\[\.\.\.|…"
     r"|output of your last command was too|<note>|characters elided"
 )
-_TOTAL = lazy_pattern(r"\((\d{1,6}) lines total")
+_TOTAL = lazy_pattern(r"\((\d{1,6}) lines total|\(End of file - total (\d{1,6}) lines\)")
+_RANGES = frozenset({"offset", "limit", "view_range", "start_line", "end_line", "line_number", "start", "end", "pages"})
+_FULL = 2000
+"""Lines, and characters of a line, from which on `Read` shows a file cut."""
 _DIFF = lazy_pattern(
     r"(?:^|&&\s*)git (?:--no-pager )?diff(?: HEAD| --no-color| -U\d)?(?: --)?(?: [^-\s|<>;&~^][^\s|<>;&~^]*)*\s*$"
 )
@@ -84,8 +87,11 @@ def _is_all(call: ToolCall, text: str, numbered: dict[int, str]) -> bool:
     """Say whether numbered lines are the whole file: as many as it has, or a view without a range or a cut."""
     if 1 not in numbered:
         return False
-    if total := _TOTAL.search(text[:2000]):
-        return len(numbered) == int(total[1])
+    if total := _TOTAL.search(text[:2000]) or _TOTAL.search(text[-200:]):
+        return len(numbered) == int(total[1] or total[2])
+    if call.tool == "Read" and call.action == "read":
+        whole = len(numbered) < _FULL and max(map(len, numbered.values())) < _FULL
+        return whole and _RANGES.isdisjoint(call.arguments) and text.lstrip()[:1] == "1"
     whole = call.arguments.get("command") == "view" and not call.arguments.get("view_range")
     return whole and text.lstrip().startswith("Here's the result of running `cat -n`") and not _CUT.search(text)
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from passdown.data.records import Edge, Graph, Subtask, SubtaskStatus, Trajectory
 from passdown.data.replay.showing import is_tree_diff
 from passdown.data.replay.virtual import Replay
-from passdown.data.subtasks.hunks import FEW, Hunk, hunks_between, hunks_of_patch
+from passdown.data.subtasks.hunks import FEW, Hunk, hunks_between, hunks_of_patch, status_of
 from passdown.data.subtasks.work import NEVER, Work
 from passdown.model.session import PlanUpdate, ToolCall, ToolResult
 
@@ -186,11 +186,11 @@ class _Run:
             return "todo"
         content = self.replay.content(k, path)
         if hunk is not None:
-            one = self.hunks[path][hunk]
+            hunks = self.hunks[path]
             if content is not None:
-                return one.status(content.decode("utf-8", "replace").split("\n"))
+                return status_of(hunks, hunk, content.decode("utf-8", "replace").split("\n"))
             if known := self.replay.lines(k, path):
-                return one.status_of_known(known, self.hunks[path])
+                return hunks[hunk].status_of_known(known, hunks)
         now, end = self.replay.changed(k).get(path), self.work.final.get(path)
         if (now is not None and now != "?" and now == end) or self.work.is_last_change(path, k):
             return "done"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -47,6 +47,24 @@ class Hunk(NamedTuple):
         if there == len(added) and not left & present:
             return "done"
         return "in_progress" if there else "todo"
+
+
+def status_of(hunks: Sequence[Hunk], number: int, lines: list[str]) -> SubtaskStatus:
+    """Return how far one hunk of a file is. Of hunks that say the same, the place in the file tells which is which."""
+    hunk = hunks[number]
+    alike = [place for place, other in enumerate(hunks) if other == hunk]
+    if len(alike) > 1:
+        found: list[tuple[int, SubtaskStatus]] = [(at, "done") for at in _places(lines, hunk.new)]
+        found += [(at, "todo") for at in _places(lines, hunk.old)]
+        if len(found) == len(alike):
+            return sorted(found)[alike.index(number)][1]
+    return hunk.status(lines)
+
+
+def _places(lines: list[str], part: tuple[str, ...]) -> list[int]:
+    return [
+        at for at, line in enumerate(lines) if part and line == part[0] and tuple(lines[at : at + len(part)]) == part
+    ]
 
 
 def _stretched(known: Mapping[int, str]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from passdown.data.records import Action, Step
 from passdown.data.subtasks.suites import suite_results
+from passdown.evidence.output import without_colours
 from passdown.evidence.reports import Report, read_report
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import ToolResult
@@ -18,7 +19,10 @@ _PYTEST = lazy_pattern(
     r"(?m)^(?:(PASSED|FAILED|ERROR)\s+([^\s\[]+::[^\s\[]+(?:\[[^\n]*?\](?=\s|$))?)"
     r"|([^\s\[]+::[^\s\[]+(?:\[[^\n]*?\](?=\s))?)\s+(?:<- \S+\s+)?(PASSED|FAILED|ERROR)\b)"
 )
-_UNITTEST = lazy_pattern(r"(?m)^(test\w*) \(([\w.]+)\)(?:\n[^\n]*)? \.\.\. (ok|FAIL|ERROR|skipped)")
+_UNITTEST = lazy_pattern(
+    r"(?m)^(test\w*) \(([\w.]+)\)(?:\n[^\n]*)? \.\.\. (ok|FAIL|ERROR|skipped|(?=[^\n]))"
+    r"(?:[^\n]*\n(?:(?!test|=====|-----)[^\n]*\n){0,20}?(ok|FAIL|ERROR|skipped)(?= |$))?"
+)
 _FAILURE = lazy_pattern(r"(?m)^(?:FAIL|ERROR): (test\w*) \(([\w.]+)\)")
 _GO = lazy_pattern(r"(?m)^\s*--- (PASS|FAIL): (\S+)")
 _CARGO = lazy_pattern(r"(?m)^test (\S+) \.\.\. (ok|FAILED)\b")
@@ -56,12 +60,12 @@ def test_results(text: str) -> dict[str, bool]:
     found: dict[str, bool] = {}
     if not any(mark in text for mark in _MARKS):
         return found
-    text = text[:_CLIPPED]
+    text = without_colours(text[:_CLIPPED])
     for before, name, other, after in _PYTEST.findall(text):
         found[name or other] = (before or after) in _PASSED
-    for name, place, word in _UNITTEST.findall(text):
-        if word != "skipped":
-            found[_joined(place, name)] = word in _PASSED
+    for name, place, word, later in _UNITTEST.findall(text):  # what a test prints comes before its result
+        if (told := word or later) and told != "skipped":
+            found[_joined(place, name)] = told in _PASSED
     for name, place in _FAILURE.findall(text):
         found[_joined(place, name)] = False
     for word, name in _GO.findall(text):
@@ -126,6 +130,7 @@ def covers(target: str, name: str) -> bool:
 _RUNNERS = frozenset({
     "pytest", "go", "cargo", "npm", "yarn", "pnpm", "npx", "jest", "vitest", "mocha", "unittest", "discover", "django",
     "test", "tests", "run", "nose", "tox", "nox", "manage.py", "python", "-v", "make", "check", "...", "ctest", "rspec",
+    "mise", "task", "just", "ci", "test:ci", "test:all",
 })  # fmt: skip
 
 
