@@ -7,7 +7,7 @@ import ast
 from passdown.data.actions import swe_agent
 from passdown.data.actions.draft import Draft, marked
 from passdown.data.actions.looking import search
-from passdown.data.actions.operations import Replace
+from passdown.data.actions.operations import AnyOperation, Insert, Replace, Write
 from passdown.data.actions.running import python_calls
 
 _PARAMETERS: dict[str, tuple[str, ...]] = {
@@ -33,18 +33,32 @@ def drafts(code: str) -> tuple[Draft, ...]:
     return tuple(draft for name, values in _calls(code) for draft in _draft(name, values))
 
 
-def operations(code: str, target: str) -> tuple[Replace, ...]:
-    """Return the replacements in one file; empty when the script does anything else to it."""
-    found: list[Replace] = []
+def operations(code: str, target: str) -> tuple[AnyOperation, ...]:
+    """Return what a script does to one file; empty when that cannot be told from its words."""
+    found: list[AnyOperation] = []
     for name, values in _calls(code):
-        if name == "edit_file_by_replace" and _same(str(values.get("file_name", "")), target):
-            old, new = values.get("to_replace"), values.get("new_content")
-            if not isinstance(old, str) or not isinstance(new, str) or not old:
-                return ()
-            found.append(Replace(path=target, old=old, new=new))
-        elif name in _EDITS:
+        path = str(values.get("file_name", values.get("filename", "")))
+        if name != "create_file" and name not in _EDITS:
+            continue
+        one = _operation(name, values, target) if _same(path, target) else None
+        if one is None:
             return ()
+        found.append(one)
     return tuple(found)
+
+
+def _operation(name: str, values: dict[str, str | int], path: str) -> AnyOperation | None:
+    content, line = values.get("content"), values.get("line_number")
+    if name == "create_file":
+        return Write(path=path, content="\n")
+    if name == "edit_file_by_replace":
+        old, new = values.get("to_replace"), values.get("new_content")
+        return Replace(path=path, old=old, new=new) if isinstance(old, str) and isinstance(new, str) and old else None
+    if name == "append_file" and isinstance(content, str):
+        return Write(path=path, content=content, append=True)
+    if name == "insert_content_at_line" and isinstance(content, str) and isinstance(line, int) and line > 0:
+        return Insert(path=path, line=line - 1, text=content)
+    return None
 
 
 def _same(name: str, target: str) -> bool:

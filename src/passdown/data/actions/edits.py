@@ -214,11 +214,10 @@ def _by_tool(call: ToolCall, action: Action) -> tuple[Operation, ...]:
     ):
         return patch_operations(patch, action)
     code = call.command or _text(arguments, "code") or ""
-    if replaced := agent_skills.operations(code, action.target):
-        return replaced
+    if found := agent_skills.operations(code, action.target) or scripts.operations(code, action.target):
+        return found
     if call.action == "run":
-        found = scripts.operations(call.command, action.target)
-        return found or _opaque(action, call.tool)
+        return _opaque(action, call.tool)
     content = _text(arguments, "file_text", "content", "contents", "file_content", "new_content", "text_content")
     if (call.action == "write" or arguments.get("command") == "create") and content is not None:
         return (Write(path=action.target, content=content, append=arguments.get("append") is True),)
