@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,7 +26,10 @@ def run_jobs(jobs: list[Job]) -> Iterator[Finished]:
         ) from missing
     if not jobs:
         return
-    ray.init(ignore_reinit_error=True, log_to_driver=False)
+    if not ray.is_initialized():
+        ray.init(log_to_driver=False, logging_level="warning")
+    logging.getLogger("ray.data").setLevel(logging.WARNING)
+    ray.data.DataContext.get_current().enable_progress_bars = False
     rows = [{"job": msgspec.json.encode(job)} for job in jobs]
     done = ray.data.from_items(rows, override_num_blocks=len(rows)).map_batches(_made, batch_size=1)
     for row in done.iter_rows():

@@ -99,6 +99,7 @@ def run_stage(
     `processes` are those of a longer run, else `workers` new ones are started. `progress` is told how many shards are
     done, and of how many. Raises `ConflictError` when another run works there.
     """
+    source, target = source.resolve(), target.resolve()  # who does a job may stand elsewhere
     target.mkdir(parents=True, exist_ok=True)
     with lock(target / ".lock"):
         manifest = Manifest(target)

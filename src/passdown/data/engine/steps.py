@@ -82,6 +82,7 @@ def run_steps(
 
     Raises `UsageError` when what a step reads is not there yet.
     """
+    folder = folder.resolve()
     done: dict[str, Ran] = {}
     with Processes(workers) as processes:
         for step in STEPS:
