@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-BUILDERS = ("claude_code_log", "codex_rows", "opencode_documents", "pi_entries", "row_databases")
+BUILDERS = ("claude_code_log", "codex_rows", "log_formats", "opencode_documents", "pi_entries", "row_databases")
 
 
 def load(name: str) -> None:

@@ -17,6 +17,7 @@ from passdown.model.session import SessionEnd, SessionStart, Unknown, UserMessag
 from passdown.sessions.summary import summarize
 
 GOOD = b'{"type":"user","uuid":"u1","sessionId":"s","timestamp":"2026-03-01T10:00:00Z","message":{"content":"%s"}}'
+TICK = b'{"parentUuid":"u0","isSidechain":false,"type":"progress","data":{"type":"bash_progress","output":"a b"},"uuid":"p"}'
 
 
 def texts_and_reasons(path: Path, data: bytes, **options: Any) -> tuple[list[str], list[str]]:
@@ -31,6 +32,13 @@ def texts_and_reasons(path: Path, data: bytes, **options: Any) -> tuple[list[str
         (GOOD % b"a" + b"\n" + (GOOD % b"b")[:40], ["a"], ["torn_line"]),
         (GOOD % b"a" + b"\n" + (GOOD % b"b")[:40] + b"\n" + GOOD % b"c" + b"\n", ["a", "c"], ["bad_json"]),
         (GOOD % b"a" + GOOD % b"b" + b"\n", ["a", "b"], []),
+        (GOOD % b"a" + (GOOD % b"b")[:40] + b"\n", ["a"], ["bad_json"]),
+        ((GOOD % b"a")[:60] + GOOD % b"b" + b"\n", ["b"], ["bad_json"]),
+        (GOOD % b"a" + (GOOD % b"b")[:60] + GOOD % b"c" + b"\n", ["a", "c"], ["bad_json"]),
+        (TICK + GOOD % b"a" + b"\n", ["a"], []),
+        (TICK[:100] + GOOD % b"a" + b"\n", ["a"], ["bad_json"]),
+        (TICK + b"\n" + TICK[:100], [], ["torn_line"]),
+        (GOOD % b"a\tb\x1b[0m" + b"\n", ["a\tb\x1b[0m"], []),
         (b"\xef\xbb\xbf" + GOOD % b"a" + b"\r\n", ["a"], []),
         (b"\x00\x00\x00" + GOOD % b"a" + b"\x00\n\x00\x00\n", ["a"], []),
         (GOOD % b"x \\ud83d y" + b"\n", ["x \ufffd y"], []),

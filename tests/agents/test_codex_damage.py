@@ -50,6 +50,14 @@ def test_damage(events: Events) -> None:
     assert found[-1].records == 14
 
 
+def test_a_row_behind_a_torn_one_and_control_characters(events: Events) -> None:
+    whole, broken = (json.dumps(said("assistant", text)).encode() for text in ("whole", "torn off"))
+    torn = broken[: broken.index(b" off")]
+    found = events(meta(), torn + whole, whole + torn, whole + torn + whole, whole.replace(b"whole", b"a\tb\x01"))
+    assert [one.text for one in of(found, AssistantMessage)] == ["whole", "whole", "whole", "whole", "a\tb\x01"]
+    assert [(one.reason, one.line) for one in of(found, Unknown)] == [("bad_json", 2), ("bad_json", 3), ("bad_json", 4)]
+
+
 def test_a_torn_last_line_and_a_line_over_the_cap(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     lines = [json.dumps(one).encode() for one in [meta(), said("assistant", "x" * 9000), said("assistant", "y")]]

@@ -34,19 +34,20 @@ def test_find(tmp_path: Path) -> None:
     store(tmp_path, names[0] + ".zst", meta("wrong-copy-0"), compressed=True)
     packed = store(tmp_path, names[1] + ".zst", meta(identifiers[1]), compressed=True)
     archived = store(tmp_path, names[2], meta(identifiers[2], base_instructions=long), folder="archived_sessions")
-    broken = store(tmp_path, names[3] + ".zst", meta(identifiers[3]))
+    broken = store(tmp_path, names[3] + ".zst", meta(identifiers[3]), compressed=True)
+    broken.write_bytes(broken.read_bytes()[:40])
     (tmp_path / "sessions/2026/03/01" / names[4]).symlink_to(plain)
     (tmp_path / "sessions" / "notes.jsonl").write_text("{}")
     for age, path in enumerate([plain, packed, archived, broken]):
         os.utime(path, (1_000_000_000 - age, 1_000_000_000 - age))
     refs = list(find(tmp_path))
-    assert [ref.path for ref in refs] == [str(plain), str(packed), str(archived)]
-    assert [ref.session_id for ref in refs] == identifiers[:3]
+    assert [ref.path for ref in refs] == [str(plain), str(packed), str(archived), str(broken)]
+    assert [ref.session_id for ref in refs] == identifiers[:4]
     first = refs[0]
     assert (first.title, first.branch, first.cwd, first.started_at) == ("Late name", "main", "/w", 1772359200000)
     assert (first.bytes, first.modified_at) == (plain.stat().st_size, 1_000_000_000_000)
     assert refs[2].cwd == "/w"
-    assert [read(ref).__next__().session_id for ref in refs] == identifiers[:3]
+    assert [read(ref).__next__().session_id for ref in refs] == identifiers[:4]
     assert list(find(tmp_path / "nowhere")) == []
 
 

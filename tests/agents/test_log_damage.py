@@ -5,103 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from log_formats import FORMATS, events_of, head, line, of, sessions
 
-from passdown.agents.table import AGENTS, Sessions, sessions_of
-from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown, UserMessage
+from passdown.model.session import AnyEvent, SessionEnd, SessionStart, Unknown, UserMessage
 from passdown.sessions.summary import summarize
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
-STAMP = "2026-03-01T10:00:01.000Z"
-
-
-class Format(NamedTuple):
-    """How an agent writes a session's first line and what a person says."""
-
-    head: dict[str, Any]
-    said: Callable[[str, str, int], dict[str, Any]]
-
-
-def _copilot(text: str, at: str, number: int) -> dict[str, Any]:
-    return {"type": "user.message", "data": {"content": text}, "id": f"e{number}", "timestamp": at, "parentId": None}
-
-
-def _gemini(text: str, at: str, number: int) -> dict[str, Any]:
-    return {"id": f"e{number}", "timestamp": at, "type": "user", "content": [{"text": text}]}
-
-
-def _qwen(text: str, at: str, number: int) -> dict[str, Any]:
-    link = {"uuid": f"e{number}", "parentUuid": f"e{number - 1}", "sessionId": "s-1", "timestamp": at, "cwd": "/w"}
-    return {**link, "type": "user", "message": {"role": "user", "parts": [{"text": text}]}}
-
-
-def _openhands(text: str, at: str, number: int) -> dict[str, Any]:
-    message = {"role": "user", "content": [{"type": "text", "text": text}]}
-    return {
-        "id": f"00000000-{number}", "timestamp": at, "source": "user", "llm_message": message, "kind": "MessageEvent",
-    }  # fmt: skip
-
-
-def _kimi(text: str, at: str, number: int) -> dict[str, Any]:
-    message = {"role": "user", "content": [{"type": "text", "text": text}], "origin": {"kind": "user"}}
-    return {"type": "context.append_message", "message": message, "time": at, "agentId": "main"}
-
-
-def _droid(text: str, at: str, number: int) -> dict[str, Any]:
-    message = {"role": "user", "content": [{"type": "text", "text": text}]}
-    return {"type": "message", "id": f"e{number}", "timestamp": at, "parentId": None, "message": message}
-
-
-def _cursor(text: str, at: str, number: int) -> dict[str, Any]:
-    return {"role": "user", "message": {"content": [{"type": "text", "text": text}]}, "at": at}
-
-
-FORMATS = {
-    "copilot": Format(
-        {"type": "session.start", "data": {"sessionId": "s-1", "copilotVersion": "1"}, "id": "e", "parentId": None},
-        _copilot,
-    ),
-    "gemini": Format({"sessionId": "s-1", "projectHash": "0", "startTime": STAMP, "kind": "main"}, _gemini),
-    "qwen": Format(
-        {"uuid": "e0", "parentUuid": None, "sessionId": "s-1", "type": "system", "subtype": "session_model",
-         "timestamp": STAMP, "cwd": "/w", "systemPayload": {"modelId": "m"}}, _qwen,
-    ),
-    "openhands": Format(
-        {"id": "00000000-0", "timestamp": STAMP, "source": "agent", "system_prompt": {}, "kind": "SystemPromptEvent"},
-        _openhands,
-    ),
-    "kimi": Format({"type": "metadata", "protocol_version": "1.5", "created_at": 1772359200000}, _kimi),
-    "droid": Format({"type": "session_start", "id": "s-1", "title": "t", "cwd": "/w"}, _droid),
-    "cursor": Format({"role": "assistant", "message": {"content": [{"type": "text", "text": "ready"}]}}, _cursor),
-}  # fmt: skip
 AGENT = pytest.mark.parametrize("agent", FORMATS)
 
 
-def sessions(agent: str) -> Sessions:
-    return next(sessions_of(row) for row in AGENTS if row.id == agent)
-
-
-def line(agent: str, text: str = "hello", at: str = STAMP, number: int = 1) -> bytes:
-    return json.dumps(FORMATS[agent].said(text, at, number), ensure_ascii=False).encode()
-
-
-def events_of(agent: str, path: Path, **options: Any) -> list[AnyEvent]:
-    reader: Any = sessions(agent)
-    return list(reader.read(SessionRef(agent=agent, path=str(path), session_id=""), **options))
+def torn(row: bytes) -> bytes:
+    """Return a row that ends within the words that are said in it."""
+    return row[: max(row.find(b"hello"), row.find(b"second")) + 3]
 
 
 def written(agent: str, folder: Path, data: bytes, **options: Any) -> list[AnyEvent]:
     path = folder / "session.jsonl"
-    path.write_bytes(json.dumps(FORMATS[agent].head).encode() + b"\n" + data)
+    path.write_bytes(head(agent) + data)
     return events_of(agent, path, **options)
-
-
-def of(events: list[AnyEvent], kind: type) -> list[Any]:
-    return [event for event in events if isinstance(event, kind)]
 
 
 @AGENT
@@ -111,6 +37,10 @@ def of(events: list[AnyEvent], kind: type) -> list[Any]:
         (lambda one, two: one + b"\n" + two[:40], ["hello"], ["torn_line"]),
         (lambda one, two: one + two + b"\n", ["hello", "second"], []),
         (lambda one, two: one + two[:30] + b"\n", ["hello"], ["bad_json"]),
+        (lambda one, two: torn(one) + two + b"\n", ["second"], ["bad_json"]),
+        (lambda one, two: one[:-3] + two + b"\n", ["second"], ["bad_json"]),
+        (lambda one, two: two + torn(one) + one + b"\n", ["second", "hello"], ["bad_json"]),
+        (lambda one, two: one.replace(b"hello", b"a\tb\x1b[0m") + b"\n", ["a\tb\x1b[0m"], []),
         (lambda one, two: b"\x00\x00" + one + b"\x00\x00\n", ["hello"], []),
         (lambda one, two: b"[" * 100_000 + b"\n" + one + b"\n", ["hello"], ["bad_json"]),
         (lambda one, two: b"\n\n" + one + b"\r\n", ["hello"], []),
@@ -119,8 +49,9 @@ def of(events: list[AnyEvent], kind: type) -> list[Any]:
         (lambda one, two: one.replace(b"hello", b"a\xff") + b"\n", ["a\ufffd"], []),
         (lambda one, two: one.replace(b"hello", "a\u2028b\u0085c".encode()) + b"\n", ["a\u2028b\u0085c"], []),
     ],
-    ids=["torn", "glued", "glued-torn", "nul", "deep", "blank-crlf", "text", "surrogate", "utf8", "u2028"],
-)
+    ids=["torn", "glued", "glued-torn", "on-a-torn-one", "on-nearly-whole", "torn-between", "control", "nul", "deep",
+         "blank-crlf", "text", "surrogate", "utf8", "u2028"],
+)  # fmt: skip
 def test_damage(
     tmp_path: Path, agent: str, damage: Callable[[bytes, bytes], bytes], said: list[str], unknown: list[str]
 ) -> None:
@@ -140,7 +71,7 @@ def test_a_line_over_the_cap_is_passed_over(tmp_path: Path, agent: str) -> None:
 @AGENT
 def test_a_byte_order_mark_before_the_first_line(tmp_path: Path, agent: str) -> None:
     path = tmp_path / "session.jsonl"
-    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(FORMATS[agent].head).encode() + b"\n" + line(agent) + b"\n")
+    path.write_bytes(b"\xef\xbb\xbf" + head(agent) + line(agent) + b"\n")
     assert sessions(agent).recognise(path.read_bytes(), path.name)
     events = events_of(agent, path)
     assert [e.text for e in of(events, UserMessage)] == ["hello"]

@@ -30,6 +30,9 @@ HEAD = json.dumps(HEADER).encode()
         (line() + b"\n" + line("second")[:40], ["hello"], ["torn_line"]),
         (line() + line("second") + b"\n", ["hello", "second"], []),
         (line() + line("second")[:30] + b"\n", ["hello"], ["bad_json"]),
+        (line()[:60] + line("second") + b"\n", ["second"], ["bad_json"]),
+        (line() + line()[:60] + line("second") + b"\n", ["hello", "second"], ["bad_json"]),
+        (line("x").replace(b'"x"', b'"a\tb\x01"') + b"\n", ["a\tb\x01"], []),
         (line("a\u2028b\u0085c") + b"\n", ["a\u2028b\u0085c"], []),
         (line("x").replace(b'"x"', b'"x\\ud83d"') + b"\n", ["x\ufffd"], []),
         (line("x").replace(b'"x"', b'"x\xff"') + b"\n", ["x\ufffd"], []),
@@ -39,7 +42,22 @@ HEAD = json.dumps(HEADER).encode()
         (b"\n\n" + line() + b"\r\n", ["hello"], []),
         (b"not json\n" + line() + b"\n", ["hello"], ["bad_json"]),
     ],
-    ids=["torn", "glued", "glued-torn", "u2028", "surrogate", "utf8", "nul", "shape", "deep", "blank-crlf", "text"],
+    ids=[
+        "torn",
+        "glued",
+        "glued-torn",
+        "on-a-torn-one",
+        "torn-between",
+        "control",
+        "u2028",
+        "surrogate",
+        "utf8",
+        "nul",
+        "shape",
+        "deep",
+        "blank-crlf",
+        "text",
+    ],
 )
 def test_damage(tmp_path: Path, data: bytes, said: list[str], unknown: list[str]) -> None:
     path = tmp_path / "session.jsonl"

@@ -9,13 +9,13 @@ from __future__ import annotations
 import io
 import json
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, NamedTuple
 
 import msgspec
 
+from passdown.io.compressed import Decompressed, is_compressed
 from passdown.io.files import open_regular
 from passdown.model.pattern import lazy_pattern
 
@@ -30,6 +30,12 @@ _ESCAPE = lazy_pattern(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
 )
 _NON_FINITE = lazy_pattern(rb'"(?:[^"\\]|\\.)*+"?|(-?\b(?:NaN|Infinity)\b)', re.DOTALL)
+_STRING = lazy_pattern(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_CONTROL = lazy_pattern(rb"[\x00-\x1f]")
+_TRIES = 32
+"""Places in a line at which a record is looked for once more."""
+_TORN = b"\n{"
+"""Stands behind what could be decompressed of a record: with it, it is none."""
 _BETWEEN = lazy_pattern(r"[ \t\r\n\x00]*")
 
 
@@ -47,29 +53,17 @@ class Line(NamedTuple):
 
 
 def open_log(path: Path) -> IO[bytes]:
-    """Open a log for reading, decompressing `.zst` as it goes. Refuses anything but a regular file.
+    """Open a log for reading, decompressing as it goes what begins as Zstandard does, whatever its name.
 
-    Raises `UnsafeError` for a symlink, device or pipe, `FileNotFoundError` when it is gone. Reading a compressed log
-    that ends early raises `EOFError`, one with broken bytes `zstd.ZstdError`.
+    Raises `UnsafeError` for anything but a regular file, `FileNotFoundError` when it is gone. A compressed log that is
+    cut short or broken ends where its last good bytes end.
     """
     raw = open_regular(path)
-    return raw if path.suffix != ".zst" else _decompress(raw)
-
-
-def _decompress(raw: IO[bytes]) -> IO[bytes]:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-
-    class Decompressed(zstd.ZstdFile):  # a ZstdFile does not close the file it was given
-        def close(self) -> None:
-            try:
-                super().close()
-            finally:
-                raw.close()
-
-    return cast("IO[bytes]", Decompressed(raw, "rb"))
+    try:
+        return io.BufferedReader(Decompressed(raw), READ) if is_compressed(raw) else raw
+    except BaseException:
+        raw.close()
+        raise
 
 
 def read_lines(stream: IO[bytes], *, limit: int | None = None, max_line: int = MAX_LINE) -> Iterator[Line]:
@@ -110,39 +104,114 @@ def read_lines(stream: IO[bytes], *, limit: int | None = None, max_line: int = M
 
 
 def read_file_lines(path: Path, *, max_line: int = MAX_LINE) -> Iterator[Line]:
-    """Yield the lines of a log file as it is now: what is appended while reading is left for the next time."""
+    """Yield the lines of a log file as it is now: what is appended while reading is left for the next time.
+
+    Where a compressed log ends badly, the last line is not complete and does not decode.
+    """
     with open_log(path) as stream:
-        limit = None if path.suffix == ".zst" else stream.seek(0, io.SEEK_END)
-        stream.seek(0)
-        yield from read_lines(stream, limit=limit, max_line=max_line)
+        size = size_of(stream)
+        if size is None:
+            yield from _unpacked(stream, max_line)
+        else:
+            yield from read_lines(stream, limit=size, max_line=max_line)
+
+
+def size_of(stream: IO[bytes]) -> int | None:
+    """Return how many bytes an open log holds now; None for a compressed one, which tells only at its end."""
+    if _packed_in(stream) is not None:
+        return None
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(0)
+    return size
+
+
+def _packed_in(stream: IO[bytes]) -> Decompressed | None:
+    """Return what an open log is decompressed by, None for a plain one."""
+    raw = getattr(stream, "raw", None)
+    return raw if isinstance(raw, Decompressed) else None
+
+
+def _unpacked(stream: IO[bytes], max_line: int) -> Iterator[Line]:
+    last = Line(0, 1, b"", 0, complete=False)
+    for line in read_lines(stream, max_line=max_line):
+        if not line.complete:
+            last = line
+            break
+        yield line
+        last = Line(line.offset + line.length + 1, line.number + 1, b"", 0, complete=False)
+    packed = _packed_in(stream)
+    if packed is not None and packed.broken and last.data is not None:  # by chance it may be a whole record
+        last = last._replace(data=last.data + _TORN)
+    if last.length or last.data:
+        yield last
 
 
 def salvage(data: bytes) -> list[bytes]:
-    """Return the JSON objects and arrays in a line that did not decode: repaired, or pulled apart when glued together.
+    """Return the JSON objects and arrays in a text that did not decode: repaired, or pulled apart when glued together.
 
-    Repairs a byte order mark, NUL padding, invalid UTF-8, lone surrogate escapes and non-finite numbers. An empty list
-    means nothing could be saved (a torn or broken record); what follows the last whole document is dropped.
+    Repairs a byte order mark, NUL padding, control characters, invalid UTF-8, lone surrogate escapes and non-finite
+    numbers. An empty list means nothing could be saved (a torn or broken record); what follows the last whole document
+    is dropped.
     """
-    text = data.strip(b"\x00 \t\r\n").removeprefix(b"\xef\xbb\xbf")
-    if not text:
-        return []
-    text = text.decode("utf-8", "replace").encode()
+    return _pull_apart(data, again=False)[0]
+
+
+def pull_apart(data: bytes) -> tuple[list[bytes], bool]:
+    """Return the records in a line that did not decode, and whether anything in it is none.
+
+    They are repaired as by `salvage`. A record that begins where another one was torn off is found as well: what is
+    appended after a crash stands on the line that the crash left half written. One torn off between two values swallows
+    what follows it.
+    """
+    return _pull_apart(data, again=True)
+
+
+def _pull_apart(data: bytes, *, again: bool) -> tuple[list[bytes], bool]:
+    string = _repaired(data)
+    documents: list[bytes] = []
+    decoder = json.JSONDecoder(strict=False)
+    position, left = 0, bool(string) and not string.startswith(("{", "["))
+    tries = 0 if left else _TRIES
+    while position < len(string) and tries:
+        stopped = position
+        try:
+            if string.startswith(("{", "["), position):
+                _, end = decoder.raw_decode(string, position)
+                documents.append(_strict(string[position:end]))
+                between = _BETWEEN.match(string, end)
+                position = between.end() if between else end
+                continue
+        except json.JSONDecodeError as error:
+            stopped = error.pos
+        except (ValueError, RecursionError):
+            return documents, True
+        left, tries = True, tries - 1
+        # A quote in a string is escaped: a brace with a bare one, where the text stopped making sense, begins a record.
+        position = string.find('{"', max(stopped - 2, position + 1), stopped + 8) if again else -1
+        if position < 0:
+            break
+    return documents, left
+
+
+def _repaired(data: bytes) -> str:
+    text = data.strip(b"\x00 \t\r\n").removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").encode()
     if _SURROGATE.search(text):
         text = _ESCAPE.sub(lambda match: rb"\ufffd" if match[1] else match[0], text)
     if b"NaN" in text or b"Infinity" in text:
         text = _NON_FINITE.sub(lambda match: b"null" if match[1] else match[0], text)
-    documents: list[bytes] = []
-    decoder = json.JSONDecoder()
-    string = text.decode()
-    position = 0
+    return text.decode()
+
+
+def _strict(text: str) -> bytes:
+    """Return a document as one that a strict decoder takes. Raises `msgspec.DecodeError` when there is none."""
+    document = text.encode()
     try:
-        while string.startswith(("{", "["), position):
-            _, end = decoder.raw_decode(string, position)
-            document = string[position:end].encode()
-            msgspec.json.decode(document)  # stricter about the range of numbers
-            documents.append(document)
-            between = _BETWEEN.match(string, end)
-            position = between.end() if between else end
-    except (ValueError, RecursionError):
-        return documents
-    return documents
+        msgspec.json.decode(document)  # stricter about the range of numbers, too
+    except msgspec.DecodeError:
+        document = _STRING.sub(lambda match: _CONTROL.sub(_escaped, match[0]), document)
+        msgspec.json.decode(document)
+    return document
+
+
+def _escaped(match: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % match[0][0]

@@ -13,7 +13,7 @@ import msgspec
 
 from passdown.errors import UnsafeError
 from passdown.io.files import open_regular
-from passdown.io.jsonl import MAX_LINE, Line, read_file_lines, salvage
+from passdown.io.jsonl import MAX_LINE, Line, pull_apart, read_file_lines
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Unknown
 
@@ -25,8 +25,9 @@ BAD = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 Record = TypeVar("Record")
 Number = int | float | None
 
+_SECONDS = 100_000_000_000
+"""Times below this are seconds: as milliseconds they would be of 1973 and before."""
 _SAFE_ID = lazy_pattern(r"[0-9A-Za-z][0-9A-Za-z._-]{0,127}")
-_MENDED = lazy_pattern(rb"\\u[0-9a-fA-F]{4}|[\x80-\xff]|NaN|-?Infinity|null")
 
 
 class Log(Generic[Record]):
@@ -65,22 +66,16 @@ class Log(Generic[Record]):
 
 def mended(line: Line, decode: Callable[[bytes], Record]) -> list[Record | Unknown]:
     """Return the records of a line that is no single one, and a note of what could not be understood."""
-    data = (line.data or b"").rstrip(b"\x00 \t\r\n")
     found: list[Record | Unknown] = []
-    documents = salvage(data)
+    documents, left = pull_apart(line.data or b"")
     for document in documents:
         try:
             found.append(decode(document))
         except BAD:
             found.append(not_understood(line, "bad_shape"))
-    if data and not (documents and _end(data) == _end(documents[-1])):
+    if left:
         found.append(not_understood(line, "bad_json" if line.complete else "torn_line"))
     return found
-
-
-def _end(text: bytes) -> bytes:
-    """The end of a text without the characters that mending replaces."""
-    return _MENDED.sub(b"", text[-200:])[-12:]
 
 
 def not_understood(
@@ -131,9 +126,9 @@ def _minute(text: str) -> int:
 
 
 def milliseconds(stamp: str | float | None) -> int | None:
-    """Return a time (ISO 8601, or already milliseconds) in milliseconds since the epoch, None when it is none.
+    """Return a time in milliseconds since the epoch, None when it is none: ISO 8601, or a number.
 
-    A time without a zone is taken for UTC.
+    A time without a zone is taken for UTC, a number is one of seconds or of milliseconds, told apart by its size.
     """
     try:
         if isinstance(stamp, str):
@@ -144,7 +139,7 @@ def milliseconds(stamp: str | float | None) -> int | None:
             if moment.tzinfo is None:
                 moment = moment.replace(tzinfo=UTC)
             return round(moment.timestamp() * 1000)
-        return None if stamp is None else int(stamp)
+        return None if stamp is None else int(stamp * 1000 if abs(stamp) < _SECONDS else stamp)
     except (ValueError, OverflowError):
         return None
 

@@ -3,7 +3,6 @@
 # Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
 
 import contextlib
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -13,8 +12,7 @@ from msgspec import Raw, Struct
 
 from passdown.agents.claude_code.origins import PLAN, TRANSCRIPT
 from passdown.agents.claude_code.records import BAD, identifier, milliseconds
-from passdown.io.files import open_regular
-from passdown.io.jsonl import open_log, salvage
+from passdown.io.jsonl import open_log, salvage, size_of
 from passdown.model.pattern import lazy_pattern
 
 ENDS = 64 << 10
@@ -39,7 +37,7 @@ class _Line(Struct, rename="camel"):
     git_branch: str | None = None
     version: str | None = None
     entrypoint: str | None = None
-    timestamp: str | None = None
+    timestamp: str | int | float | None = None
     message_id: str | None = None
     leaf_uuid: str | None = None
     ai_title: str | None = None
@@ -75,12 +73,11 @@ def read_ends(path: Path) -> tuple[bytes, bytes, int]:
 
     Raises `FileNotFoundError`, and `UnsafeError` for anything but a regular file.
     """
-    if path.suffix == ".zst":
-        with open_log(path) as packed:
-            return packed.read(ENDS), b"", path.stat().st_size
-    with open_regular(path) as stream:
+    with open_log(path) as stream:
+        size = size_of(stream)
         head = stream.read(ENDS)
-        size = stream.seek(0, io.SEEK_END)
+        if size is None:
+            return head, b"", path.stat().st_size
         stream.seek(max(len(head), size - ENDS))
         return head, stream.read(ENDS), size
 

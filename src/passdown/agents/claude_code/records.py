@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from passdown.io.jsonl import Line, salvage
+from passdown.io import log
+from passdown.io.jsonl import Line, pull_apart
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Unknown
 
@@ -118,7 +119,7 @@ class Row(Struct, rename="camel", gc=False):
     request_id: str | None = None
     parent_tool_use_id: str | None = field(default=None, name="parentToolUseID")
     uuid: str | None = None
-    timestamp: str | None = None
+    timestamp: str | int | float | None = None
     tool_use_result: Twin | str | list[msgspec.Raw] | bool | None = None
     subtype: str | None = None
     is_meta: bool | None = None
@@ -147,20 +148,26 @@ ROW = msgspec.json.Decoder(Row)
 
 TICK = b'"type":"progress","data":{"type":"'
 TICK_WITHIN = 1024
+_BEGUN = b'{"parentUuid":'
+_NESTED = b'{"type":"'
 
 
 def salvaged(line: Line, data: bytes, where: dict[str, Any]) -> Iterator[Row | Unknown]:
-    """Yield the rows of a line that did not decode, or an `Unknown` that says why there is none."""
-    documents = salvage(data)
-    if not documents:
-        if data.strip(b"\x00 \t\r\n\xef\xbb\xbf"):
-            yield Unknown(reason="bad_json" if line.complete else "torn_line", length=line.length, **where)
-        return
+    """Yield the rows of a line that did not decode, and an `Unknown` for what in it is none."""
+    documents, left = pull_apart(data)
     for document in documents:
         try:
             yield ROW.decode(document)
         except BAD:
             yield Unknown(record=_type_of(document), reason="bad_shape", length=len(document), **where)
+    if left:
+        yield Unknown(reason="bad_json" if line.complete else "torn_line", length=line.length, **where)
+
+
+def is_tick(line: Line) -> bool:
+    """Say whether a line that holds `TICK` is that row alone: another may stand behind it or a part of it."""
+    data = line.data or b""
+    return line.complete and data.count(_NESTED) == 1 and data.find(_BEGUN, 1) < 0 and b'}{"' not in data
 
 
 def tick_of(data: bytes) -> str:
@@ -187,10 +194,10 @@ def _minute(text: str) -> int:
     return (datetime.fromisoformat(f"{text}00+00:00") - _EPOCH) // _MILLISECOND
 
 
-def milliseconds(stamp: str | None) -> int | None:
-    """Return an ISO 8601 time as milliseconds since the epoch, None when it is none. Without a zone it is UTC."""
-    if not stamp:
-        return None
+def milliseconds(stamp: str | float | None) -> int | None:
+    """Return a time as milliseconds since the epoch, None when it is none. Without a zone it is UTC."""
+    if not isinstance(stamp, str):
+        return log.milliseconds(stamp)
     try:
         if len(stamp) == 24 and stamp[19] == "." and stamp[23] == "Z":  # rows of one minute share most of the work
             within = stamp[17:19] + stamp[20:23]

@@ -19,13 +19,13 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from passdown.agents.claude_code.outline import Outline, outline, read_ends, recognise
+from passdown.agents.claude_code.outline import ENDS, Outline, outline, read_ends, recognise
 from passdown.agents.claude_code.reader import Reader
-from passdown.agents.claude_code.records import BAD, ROW, TICK, TICK_WITHIN, Row, identifier, salvaged, tick_of
+from passdown.agents.claude_code.records import BAD, ROW, TICK, TICK_WITHIN, Row, identifier, is_tick, salvaged, tick_of
 from passdown.agents.claude_code.turns import taken_back
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import read_bounded
-from passdown.io.jsonl import CHUNK, MAX_LINE, Line, open_log, read_file_lines, read_lines
+from passdown.io.jsonl import CHUNK, MAX_LINE, Line, open_log, read_file_lines, read_lines, size_of
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 
 __all__ = ["find", "read", "recognise", "refer"]
@@ -134,12 +134,12 @@ def _looked(path: Path, session_id: str, _stamp: tuple[int, ...]) -> tuple[bytes
 
 def _whole(path: Path, size: int, ends: bytes) -> bytes | None:
     """Return all of a log that is short, since it is gone through twice; None for another."""
-    if size > CHUNK or path.suffix == ".zst":
+    if size > CHUNK:
         return None
-    if len(ends) == size:
+    if len(ends) == size != ENDS:
         return ends
     with open_log(path) as stream:
-        return stream.read(size)
+        return None if size_of(stream) is None else stream.read(size)
 
 
 def _start(known: Outline) -> SessionStart:
@@ -186,7 +186,7 @@ class _Log:
             if data is not None and (not data or data.isspace()):
                 continue
             self.records += 1
-            if data is not None and data.find(TICK, 0, TICK_WITHIN) >= 0:
+            if data is not None and data.find(TICK, 0, TICK_WITHIN) >= 0 and is_tick(line):
                 reader.ignore(tick_of(data))
                 continue
             where: dict[str, Any] = {"offset": offset, "line": number}

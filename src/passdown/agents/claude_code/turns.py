@@ -17,7 +17,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from passdown.agents.claude_code.records import BAD, identifier
-from passdown.io.jsonl import CHUNK, MAX_LINE, open_log
+from passdown.io.jsonl import CHUNK, MAX_LINE, open_log, size_of
 
 _NOT_A_PROMPT = ("[Request interrupted", "<")
 _SOUGHT = 16
@@ -82,8 +82,8 @@ def taken_back(path: Path, data: bytes | None = None) -> list[tuple[int, int]]:
 def _windows(path: Path, data: bytes | None) -> Iterator[_Window]:
     """Yield the log in stretches of whole lines; one longer than the reader takes is left out here as well."""
     with open_log(path) if data is None else io.BytesIO(data) as stream:
-        left = stream.seek(0, io.SEEK_END) if data is not None or path.suffix != ".zst" else 1 << 62
-        stream.seek(0)
+        size = size_of(stream)
+        left = 1 << 62 if size is None else size
         parts: list[bytes] = []
         before: tuple[tuple[bytes, int], ...] = ()
         offset, held, skipping = 0, 0, False

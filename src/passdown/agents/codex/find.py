@@ -3,7 +3,6 @@
 # Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
@@ -12,9 +11,10 @@ from msgspec import Struct, structs
 
 from passdown.agents.codex.header import Git, Meta
 from passdown.agents.codex.lineage import parent_of
-from passdown.agents.codex.store import FOLDERS, broken, other_name, walk
+from passdown.agents.codex.store import FOLDERS, other_name, walk
 from passdown.errors import UnsafeError
-from passdown.io.jsonl import open_log
+from passdown.io.jsonl import open_log, size_of
+from passdown.io.log import milliseconds
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import SessionRef
 
@@ -88,10 +88,8 @@ def refer(path: Path) -> SessionRef | None:
         with open_log(path) as stream:
             facts = path.stat(follow_symlinks=False)
             head = stream.read(PEEK)
-            tail = b"" if path.suffix == ".zst" else _tail(stream, len(head), facts.st_size)
+            tail = b"" if size_of(stream) is None else _tail(stream, len(head), facts.st_size)
     except (OSError, UnsafeError):
-        return None
-    except broken():
         return None
     meta = _header(head)
     git = meta.git or Git()
@@ -101,7 +99,7 @@ def refer(path: Path) -> SessionRef | None:
         path=str(path),
         session_id=meta.id or meta.session_id or session_id_of(path.name),
         bytes=facts.st_size,
-        started_at=_milliseconds(meta.timestamp),
+        started_at=milliseconds(meta.timestamp),
         modified_at=facts.st_mtime_ns // 1_000_000,
         cwd=meta.cwd or "",
         branch=git.branch or "",
@@ -116,6 +114,7 @@ def refer(path: Path) -> SessionRef | None:
 def _tail(stream: IO[bytes], start: int, size: int) -> bytes:
     """Return what follows the head when that is little, else the last whole lines."""
     if size <= start + PEEK:
+        stream.seek(start)
         return stream.read(PEEK)
     stream.seek(size - PEEK)
     return b"\n" + stream.read(PEEK).partition(b"\n")[2]
@@ -169,16 +168,3 @@ def _with_latest(ref: SessionRef, ends: bytes) -> SessionRef:
             if meta.id == ref.session_id:
                 branch = (meta.git.branch if meta.git else None) or branch
     return structs.replace(ref, title=title, cwd=cwd or ref.cwd, branch=branch or ref.branch)
-
-
-def _milliseconds(text: str | None) -> int | None:
-    try:
-        moment = datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    try:
-        return round(moment.timestamp() * 1000)
-    except (OverflowError, OSError):
-        return None

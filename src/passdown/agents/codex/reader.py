@@ -15,7 +15,7 @@ from passdown.agents.codex import records as r
 from passdown.agents.codex.header import Meta
 from passdown.agents.codex.loose import loose_row
 from passdown.agents.codex.state import Events, State
-from passdown.io.jsonl import Line, salvage
+from passdown.io.jsonl import Line, pull_apart
 from passdown.model.session import AnyEvent, SessionEnd, SessionStart, Unknown
 
 _EARLY = 1000
@@ -76,15 +76,14 @@ class Reader:
             return self._salvaged(data, line)
 
     def _salvaged(self, data: bytes, line: Line) -> Events:
-        documents = salvage(data)
+        documents, left = pull_apart(data)
         events: list[AnyEvent] = []
         for document in documents:
             try:
                 events += self._loose(document, line)
             except (msgspec.DecodeError, RecursionError):
                 events.append(self._unknown(line, "bad_json"))
-        rest = len(data.strip(b"\x00 \t\r\n")) - sum(map(len, documents))
-        if not documents or rest > len(documents) * 8 + 64:
+        if left:
             events.append(self._unknown(line, "bad_json" if line.complete else "torn_line"))
         return events
 

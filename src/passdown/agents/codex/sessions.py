@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from passdown.agents.codex.find import find, refer, session_id_of
-from passdown.agents.codex.store import broken, lines_of, present
+from passdown.agents.codex.store import lines_of, present
 from passdown.io.jsonl import MAX_LINE, open_log
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionRef
@@ -77,12 +77,9 @@ def _rolls_back(path: Path) -> bool:
     """Say whether the bytes of a rollback stand anywhere in the file: only then is it worth reading twice."""
     buffer = bytearray(_SCAN + len(_ROLLBACK))
     kept = len(_ROLLBACK)
-    try:
-        with open_log(present(path)) as stream, memoryview(buffer) as view:
-            while count := stream.readinto(view[kept:]):  # type: ignore[attr-defined]  # both kinds of stream have it
-                if buffer.find(_ROLLBACK, 0, kept + count) >= 0:
-                    return True
-                view[:kept] = bytes(view[count : kept + count])
-    except broken():
-        return False
+    with open_log(present(path)) as stream, memoryview(buffer) as view:
+        while count := stream.readinto(view[kept:]):  # type: ignore[attr-defined]  # both kinds of stream have it
+            if buffer.find(_ROLLBACK, 0, kept + count) >= 0:
+                return True
+            view[:kept] = bytes(view[count : kept + count])
     return False

@@ -7,16 +7,12 @@ wins where both exist, and a file that is gone is looked for under its other nam
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from passdown.io.jsonl import MAX_LINE, Line, read_file_lines
 
 FOLDERS = ("sessions", "archived_sessions")
-
-_TORN = b"{"
-"""Stands for a last line that could not be decompressed: no record, and not complete."""
 
 
 def walk(folder: Path, depth: int = 4) -> Iterator[Path]:
@@ -48,34 +44,15 @@ def present(path: Path) -> Path:
 
 
 def lines_of(path: Path, *, max_line: int = MAX_LINE) -> Iterator[Line]:
-    """Yield the lines of a rollout; a compressed one that is cut short or broken ends with a torn line.
+    """Yield the lines of a rollout, which Codex may be compressing at this moment.
 
     Raises `FileNotFoundError` when it is under neither name, `UnsafeError` for a symlink.
     """
     try:
-        yield from _read(path, max_line)
+        yield from read_file_lines(path, max_line=max_line)
     except FileNotFoundError:
         if not other_name(path).exists():
             raise
     else:
         return
-    yield from _read(other_name(path), max_line)
-
-
-def broken() -> tuple[type[Exception], ...]:
-    """Return what is raised where compressed bytes end early or are none; the library is there once it was needed."""
-    modules = (sys.modules.get(name) for name in ("backports.zstd", "compression.zstd"))
-    return (EOFError, *(module.ZstdError for module in modules if module is not None))
-
-
-def _read(path: Path, max_line: int) -> Iterator[Line]:
-    if path.suffix != ".zst":
-        yield from read_file_lines(path, max_line=max_line)
-        return
-    number, offset = 0, 0
-    try:
-        for line in read_file_lines(path, max_line=max_line):
-            number, offset = line.number, line.offset + line.length + 1
-            yield line
-    except broken():
-        yield Line(offset, number + 1, _TORN, 0, False)
+    yield from read_file_lines(other_name(path), max_line=max_line)

@@ -14,19 +14,18 @@ from typing import Literal
 import msgspec
 
 from passdown.agents.pi.entries import Entries
-from passdown.agents.pi.records import ENTRY, Entry, Header, header_of, milliseconds, parent_of, safe_id
+from passdown.agents.pi.records import ENTRY, Entry, Header, header_of, parent_of, safe_id
 from passdown.agents.pi.tree import abandoned, inherited, mark
 from passdown.errors import UnsafeError
 from passdown.io.files import open_regular
-from passdown.io.jsonl import MAX_LINE, Line, read_file_lines, salvage
-from passdown.model.pattern import lazy_pattern
+from passdown.io.jsonl import MAX_LINE, Line, read_file_lines
+from passdown.io.log import mended, milliseconds, not_understood
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 
 HEAD = 64 << 10
 """Bytes read at either end of a file to find its sessions."""
 
 _BAD = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-_MENDED = lazy_pattern(rb"\\u[0-9a-fA-F]{4}|[\x80-\xff]|NaN|-?Infinity|null")
 _ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage"})
 
 
@@ -124,9 +123,9 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
         try:
             entry = decode(data)  # type: ignore[arg-type]
         except TypeError:  # passed over unread
-            found = (_unknown(line, "line_too_long"),)
+            found = (not_understood(line, "line_too_long"),)
         except _BAD:
-            found = tuple(_mend(line))
+            found = tuple(mended(line, ENTRY.decode))
             records -= not found
         else:
             if entry.type != "session":
@@ -189,27 +188,3 @@ def _kinship(path: Path, parent: frozenset[int] | None, max_line: int) -> Litera
             continue
         return "fork" if mark(entry.id or "", line.data) in parent else "continuation"
     return "continuation"
-
-
-def _mend(line: Line) -> list[Entry | Unknown]:
-    """Return the entries of a line that is no single record, and a note of what could not be understood."""
-    data = (line.data or b"").rstrip(b"\x00 \t\r\n")
-    found: list[Entry | Unknown] = []
-    documents = salvage(data)
-    for document in documents:
-        try:
-            found.append(ENTRY.decode(document))
-        except _BAD:
-            found.append(_unknown(line, "bad_shape"))
-    if data and not (documents and _tail(data) == _tail(documents[-1])):
-        found.append(_unknown(line, "bad_json" if line.complete else "torn_line"))
-    return found
-
-
-def _tail(text: bytes) -> bytes:
-    """The end of a text without the characters that mending replaces."""
-    return _MENDED.sub(b"", text[-200:])[-12:]
-
-
-def _unknown(line: Line, reason: Literal["bad_json", "torn_line", "line_too_long", "bad_shape"]) -> Unknown:
-    return Unknown(reason=reason, length=line.length, offset=line.offset, line=line.number)

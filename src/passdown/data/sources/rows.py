@@ -11,7 +11,7 @@ import msgspec
 
 from passdown.errors import FormatError, UsageError
 from passdown.io.files import open_regular
-from passdown.io.jsonl import MAX_LINE, read_file_lines
+from passdown.io.jsonl import MAX_LINE, open_log, read_file_lines
 from passdown.trajectories.document import Row, open_rows
 
 MAGIC = b"PAR1"
@@ -71,9 +71,9 @@ def head_of(path: Path) -> bytes:
     """Return what a file's columns are to be recognised by: its first row where it has rows, else its first bytes."""
     if is_parquet(path):
         return next((row.data or b"" for row in _parquet(path)), b"")
-    with open_regular(path) as stream:
+    with open_log(path) as stream:
         head = stream.read(HEAD)
-    if path.suffix == ".zst" or (b"\n" not in head and len(head) == HEAD):
+    if b"\n" not in head and len(head) == HEAD:
         first = next(read_file_lines(path), None)
         return first.data or head if first is not None else head
     return head

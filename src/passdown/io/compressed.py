@@ -1,0 +1,104 @@
+"""Zstandard as logs are kept in it: all that comes out is handed over, and a bad end is told instead of raised."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+_MAGIC = b"\x28\xb5\x2f\xfd"
+_SKIPPABLE = b"\x2a\x4d\x18"
+_PIECE = 16 << 10
+"""Compressed bytes that are handed over at a time: what comes out of one piece is lost where it turns out broken."""
+_WINDOW = 25
+"""Largest window that is decompressed, as a power of two: 32 MiB. Codex writes 2 MiB; a header may claim any size."""
+
+
+class Decompressed(io.RawIOBase):
+    """What a Zstandard file holds, frame by frame. `broken` is set where it ends early or goes on as something else."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        super().__init__()
+        self.broken = False
+        self._raw = raw
+        self._frame: Any = None
+        self._at = 0
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def seekable(self) -> bool:
+        """Say that it can be read again from its beginning."""
+        return True
+
+    def fileno(self) -> int:
+        """Return the descriptor of the compressed file."""
+        return self._raw.fileno()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go back to the beginning, or say where it stands; there is no other place to go to."""
+        if offset or whence == io.SEEK_END:
+            raise io.UnsupportedOperation("a compressed log can only be read from its beginning")
+        if whence == io.SEEK_SET:
+            self._raw.seek(0)
+            self._frame, self._at, self.broken = None, 0, False
+        return self._at
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        """Read the next bytes; 0 at the end, be it a good one or not."""
+        with memoryview(buffer) as whole, whole.cast("B") as view:
+            while (data := self._next(len(view))) is not None:
+                if data:
+                    view[: len(data)] = data
+                    self._at += len(data)
+                    return len(data)
+        return 0
+
+    def _next(self, size: int) -> bytes | None:
+        """Return some bytes, none where more input is needed first; None at the end."""
+        zstd = _zstd()
+        frame, piece = self._frame, b""
+        if self.broken:
+            return None
+        if frame is None or frame.eof:
+            piece = (frame.unused_data if frame is not None else b"") or self._raw.read(_PIECE)
+            if not piece:
+                return None
+            options = {zstd.DecompressionParameter.window_log_max: _WINDOW}
+            self._frame = frame = zstd.ZstdDecompressor(options=options)
+        elif frame.needs_input and not (piece := self._raw.read(_PIECE)):
+            self.broken = True
+            return None
+        try:
+            data: bytes = frame.decompress(piece, size)
+        except zstd.ZstdError:
+            self.broken = True
+            return None
+        return data
+
+    def close(self) -> None:
+        """Close the compressed file as well."""
+        try:
+            super().close()
+        finally:
+            self._raw.close()
+
+
+def _zstd() -> Any:
+    # Loaded when it is first needed: most logs are plain.
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd
+
+
+def is_compressed(stream: IO[bytes]) -> bool:
+    """Say whether an open file begins as Zstandard does."""
+    head = os.pread(stream.fileno(), 4, 0)
+    return head == _MAGIC or (head[1:] == _SKIPPABLE and 0x50 <= head[0] <= 0x5F)
