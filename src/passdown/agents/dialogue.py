@@ -29,8 +29,6 @@ from passdown.model.session import (
 )
 
 _OPEN = 512
-_SECONDS = 100_000_000_000
-"""Times below this are seconds."""
 _BOX = lazy_pattern(r"(?m)^\s*(?:[-*]|\d{1,4}\.)?\s*\[([ xX~-])\]\s+(.{1,1000}?)\s*$")
 _STATUSES: dict[str, PlanStatus] = {
     "pending": "pending", "todo": "pending", "open": "pending", "in_progress": "in_progress",
@@ -163,7 +161,7 @@ def moment(value: object) -> int | None:
         return milliseconds(value)
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return None
-    return milliseconds(value * 1000 if abs(value) < _SECONDS else value)
+    return milliseconds(value)
 
 
 def number(value: object) -> int | float | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
+
+from passdown.io.log import milliseconds
 
 
 class Place:
@@ -36,19 +37,15 @@ class Place:
         try:
             if len(text) == 24 and text[:17] == self._minute and text[19] == "." and text[23] == "Z":
                 return self._base + int(text[17:19] + text[20:23])
-        except (TypeError, ValueError, OverflowError):
+        except TypeError:  # no text
+            pass
+        except (ValueError, OverflowError):
             return None
         return self.parse(text)
 
     def parse(self, text: Any) -> int | None:
-        """Return an ISO time in milliseconds; None when it is none."""
-        if not isinstance(text, str):
-            return None
-        try:
-            moment = datetime.fromisoformat(text)
-            whole = round(moment.timestamp() * 1000)
-        except (ValueError, OverflowError, OSError):
-            return None
-        if len(text) == 24 and text[23] == "Z":
-            self._minute, self._base = text[:17], whole - moment.second * 1000 - moment.microsecond // 1000
+        """Return a time in milliseconds; None when it is none."""
+        whole = milliseconds(text) if isinstance(text, (str, int, float)) else None
+        if whole is not None and isinstance(text, str) and len(text) == 24 and text[23] == "Z":
+            self._minute, self._base = text[:17], whole // 60_000 * 60_000
         return whole

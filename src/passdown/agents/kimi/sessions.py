@@ -25,8 +25,6 @@ from passdown.io.jsonl import MAX_LINE, Line
 from passdown.io.log import BAD, Log, ends_of, milliseconds, newest_first, not_understood, safe_id
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Title, Unknown
 
-_SECONDS = 100_000_000_000
-"""Times below this are seconds."""
 _BOUND = 1 << 20
 _LOOKED_AT = 200
 
@@ -176,10 +174,7 @@ def _told(head: bytes) -> _Told:
 def _at(entry: Entry) -> int | None:
     envelope = entry.envelope
     stamp: Stamp = envelope.timestamp if entry.dialect == "wire" else envelope.time
-    stamp = envelope.created_at if stamp is None else stamp
-    if isinstance(stamp, (int, float)) and 0 < stamp < _SECONDS:
-        stamp = stamp * 1000
-    return milliseconds(stamp)
+    return milliseconds(envelope.created_at if stamp is None else stamp)
 
 
 def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from passdown.agents.pi.records import Block, Entry, Message, Tokens, count, milliseconds, whole
+from passdown.agents.pi.records import Block, Entry, Message, Tokens, count, whole
 from passdown.agents.pi.tools import ACTIONS, arguments_of, delegations, ending, paths_of, plan_of
+from passdown.io.log import milliseconds
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import (
     AnyEvent,

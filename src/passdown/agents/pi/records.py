@@ -7,8 +7,6 @@ because a session is what its writer made of it, not what its documentation says
 # Annotations are not left as text here: msgspec would compile each of them again to make its decoder.
 
 import re
-from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -106,27 +104,6 @@ HEADER = msgspec.json.Decoder(Header)
 DETAILS = msgspec.json.Decoder(Details)
 
 _SAFE_ID = lazy_pattern(r"[0-9A-Za-z][0-9A-Za-z._-]{0,127}")
-
-
-@lru_cache(maxsize=64)
-def _minute(text: str) -> int:
-    return round(datetime.fromisoformat(f"{text}00+00:00").timestamp() * 1000)
-
-
-def milliseconds(stamp: str | float | None) -> int | None:
-    """Return a timestamp (ISO 8601, or already milliseconds) in milliseconds since the epoch, None when it is none."""
-    try:
-        if isinstance(stamp, str):
-            if len(stamp) == 24 and stamp[19] == "." and stamp[23] == "Z":
-                # What JavaScript writes; entries of one minute share most of the work.
-                return _minute(stamp[:17]) + int(stamp[17:19] + stamp[20:23])
-            moment = datetime.fromisoformat(stamp)
-            if moment.tzinfo is None:
-                moment = moment.replace(tzinfo=UTC)
-            return round(moment.timestamp() * 1000)
-        return None if stamp is None else int(stamp)
-    except (ValueError, OverflowError):
-        return None
 
 
 def count(number: Number) -> int:
