@@ -14,10 +14,10 @@ from passdown.data.engine.steps import STEPS, list_sources, run_steps
 def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every step done, from the runs to the samples."""
     folder = tmp_path_factory.mktemp("worked")
-    (folder / "worlds.txt").write_text("durations-a careful\ndurations-a half_done\n")
+    (folder / "worlds.txt").write_text("durations-a careful\ndurations-a hasty\n")
     pipeline = Pipeline(
         source=[SourceTable(path="worlds.txt", format="worlds")], filter=FilterTable(validation=0, test=0),
-        points=PointsTable(per_trajectory=2), samples=SamplesTable(self_tails=1.0),
+        points=PointsTable(per_trajectory=3), samples=SamplesTable(self_tails=1.0),
     )  # fmt: skip
     list_sources(pipeline, folder, folder)
     run_steps([step.name for step in STEPS], pipeline, folder)

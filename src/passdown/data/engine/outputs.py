@@ -43,6 +43,7 @@ TARGETS = {
     "atif": Target("passdown.data.export.atif:write_atif_files"),
     "parquet": Target("passdown.data.export.parquet:write_parquet", ".parquet"),
     "jsonl": Target("passdown.data.export.parquet:write_jsonl", ".jsonl"),
+    "harbor": Target("passdown.data.export.harbor:write_harbor", kinds=("rl",)),
     "hf": Target("passdown.data.export.hf:write_hf", below="data", finish="passdown.data.export.hf:finish_hf"),
     "trl": Target("passdown.data.export.trl:write_trl"),
     "verl": Target("passdown.data.export.verl:write_verl", kinds=("sft", "plain", "reconstruction", "rl")),

@@ -1,0 +1,87 @@
+"""The state that a successor begins with, whole: files of the base commit, what was left, the tests, a solution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from passdown.data.perturb.admission import tree_of
+from passdown.data.records import Trajectory
+from passdown.data.replay.blobs import BlobStore
+from passdown.data.samples.render import Rendered
+from passdown.data.worlds.run import SOURCE
+
+NO_STATE = "the state at its cut is not known"
+DIRTY = "the contents of some files at its cut are not known"
+NO_BASE = "the base commit's files and the hidden tests are not at hand"
+IN_GIT = "a part of its state stands in git's own folder, which no folder of files holds"
+DONE = "nothing is left to do at its cut"
+
+
+class State(Struct, frozen=True, kw_only=True):
+    """Everything that a task is made of. `left` and `solution` hold changed files whole, None for a deleted one.
+
+    `left` is what the predecessor changed of `base`, `solution` what a reference solution changes of the state then.
+    `executable` names files of the tree that are programs.
+    """
+
+    base: dict[str, bytes]
+    tree: dict[str, bytes]
+    left: dict[str, bytes | None]
+    solution: dict[str, bytes | None]
+    hidden: dict[str, bytes]
+    fail_to_pass: tuple[str, ...]
+    pass_to_pass: tuple[str, ...]
+    executable: frozenset[str] = frozenset()
+
+
+class Known(Struct, frozen=True):
+    """What is known of a task apart from its runs: the files at the base commit, those of a solution, hidden tests."""
+
+    base: dict[str, bytes]
+    solved: dict[str, bytes]
+    hidden: dict[str, bytes]
+
+
+def state_of(rendered: Rendered, blobs: BlobStore) -> State | str:
+    """Return the state a sample begins with, or why it cannot be made.
+
+    Raises `FormatError` when the store lacks a content that a snapshot names.
+    """
+    snapshot, run = rendered.snapshot, rendered.trajectory
+    if snapshot is None:
+        return NO_STATE
+    if snapshot.dirty or not snapshot.exact:
+        return DIRTY
+    if any(one.kind == "git" for one in snapshot.volatile):
+        return IN_GIT
+    known = known_of(run)
+    if known is None:
+        return NO_BASE
+    tree = tree_of(snapshot, known.base, blobs)
+    solution = _changes(tree, {**tree, **known.solved})
+    if not solution:
+        return DONE
+    return State(
+        base=known.base, tree=tree, left=_changes(known.base, tree), solution=solution, hidden=known.hidden,
+        fail_to_pass=run.outcome.fail_to_pass, pass_to_pass=run.outcome.pass_to_pass,
+        executable=frozenset(file.path for file in snapshot.delta if file.mode == "100755" and file.blob),
+    )  # fmt: skip
+
+
+def known_of(run: Trajectory) -> Known | None:
+    """Return what is known of a run's task: of worlds of our own everything, of other sources nothing yet."""
+    from passdown.data.worlds.desk import as_bytes
+    from passdown.data.worlds.table import WORLDS, build_world
+
+    if run.provenance.source != SOURCE or run.instance_id not in WORLDS:
+        return None
+    world = build_world(run.instance_id)
+    base = as_bytes(world.files)
+    return Known(base, {**base, **as_bytes(world.reference)}, as_bytes(world.hidden))
+
+
+def _changes(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> dict[str, bytes | None]:
+    changed: dict[str, bytes | None] = {path: data for path, data in after.items() if before.get(path) != data}
+    return changed | {path: None for path in before if path not in after}
