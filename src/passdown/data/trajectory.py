@@ -22,6 +22,7 @@ from passdown.model.session import (
     UserMessage,
     WorkspaceChange,
 )  # fmt: skip
+from passdown.packet.vague import is_vague
 
 _ENCODE = msgspec.json.Encoder(order="deterministic")
 _WHERE = {"offset": 0, "line": 0}
@@ -185,11 +186,12 @@ def _placeless(event: Event) -> Event:
 
 
 def _first_request(steps: tuple[Step, ...]) -> str:
-    for step in steps:
-        for event in step.events:
-            if isinstance(event, UserMessage) and event.origin in ("human", "plan", "subagent"):
-                return event.text
-    return ""
+    """Return the first request that says what to do, else the first: a greeting or `/mode` is no task."""
+    requests = [
+        event.text for step in steps for event in step.events
+        if isinstance(event, UserMessage) and event.origin in ("human", "plan", "subagent")
+    ]  # fmt: skip
+    return next((text for text in requests if not is_vague(text)), requests[0] if requests else "")
 
 
 def _first_model(steps: tuple[Step, ...]) -> str:

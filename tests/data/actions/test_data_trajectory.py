@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -176,3 +177,10 @@ def test_a_shorter_session_has_the_same_first_steps(runs: dict[str, list[tuple[l
 
 def test_no_actions_have_no_share() -> None:
     assert Coverage(source="x").share is None
+
+
+def test_a_command_to_the_agent_is_no_task(script: Any) -> None:
+    assert script().asks("/mode").says("Dark.").asks("Colour the footer.").says("Done.").trajectory().task_text == (
+        "Colour the footer."
+    )
+    assert script().asks("hi").says("Hello.").trajectory().task_text == "hi"

@@ -12,6 +12,7 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from passdown.data.engine import perturbing, stages, whole  # noqa: F401
@@ -21,6 +22,9 @@ from passdown.data.replay import virtual  # noqa: F401
 from passdown.data.samples import build, render  # noqa: F401
 from passdown.data.subtasks import graph  # noqa: F401
 from passdown.data.views import table  # noqa: F401
+
+STEPS = 8
+"""Folders that a run has made when it ends, about: some hold no step."""
 
 
 def start(file: Path, workers: int) -> int:
@@ -39,10 +43,15 @@ def start(file: Path, workers: int) -> int:
         os._exit(code)
 
 
-def ended_before(child: int, seconds: float) -> bool:
-    """Wait so long at most; say whether the run came to its end. Raises when it failed."""
+def folders(out: Path) -> list[str]:
+    """Return the steps that were begun: a slow machine is as far after so many of them as a fast one."""
+    return sorted(path.name for path in out.iterdir() if path.is_dir()) if out.is_dir() else []
+
+
+def ended_before(child: int, seconds: float, reached: Callable[[], bool] = lambda: False) -> bool:
+    """Wait so long at most, or until it `reached` something; say whether the run ended. Raises when it failed."""
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and not reached():
         found, status = os.waitpid(child, os.WNOHANG)
         if found:
             if status:
@@ -74,15 +83,17 @@ def main() -> None:
     shutil.rmtree(out)
     told: list[dict[str, object]] = []
     while whole_run and len(told) < kills:
+        step, moment = chance.randint(0, STEPS), chance.uniform(0, took / STEPS)
+        if len(folders(out)) > step:
+            shutil.rmtree(out)
         child, began = start(file, workers), time.monotonic()
-        if ended_before(child, chance.uniform(0, took)):
+        if ended_before(child, 100, lambda step=step: len(folders(out)) >= step) or ended_before(child, moment):
             shutil.rmtree(out)
             continue
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         spent = time.monotonic() - began
-        steps = sorted(path.name for path in out.iterdir() if path.is_dir()) if out.is_dir() else []
-        told.append({"after": round(spent, 3), "folders": len(steps), "gone": is_gone(child)})
+        told.append({"after": round(spent, 3), "folders": len(folders(out)), "gone": is_gone(child)})
     if not ended_before(start(file, 3 - workers), 100):
         raise RuntimeError("the last run did not end")
     print(json.dumps({"took": took, "kills": told}))

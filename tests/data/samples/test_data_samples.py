@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from passdown.data.records import (
     Cut,
     Cuts,
+    FileState,
     Graph,
     Outcome,
     Perturbed,
@@ -27,7 +28,7 @@ from passdown.data.records import (
 from passdown.data.samples.build import build_samples
 from passdown.data.samples.continuations import continuations, inspection, masked_steps
 from passdown.data.samples.messages import Role, continued, step_messages
-from passdown.data.samples.reconstruction import target
+from passdown.data.samples.reconstruction import question, target
 from passdown.data.samples.render import Rendered, render
 from passdown.data.views.table import build_views
 
@@ -209,6 +210,20 @@ def test_the_state_to_be_told_holds_only_what_was_observed(solved: Trajectory) -
         "done": ["test:t.a"], "in_progress": ["todo:1"], "todo": [], "changed_files": ["b.py"], "cwd": "/testbed/src",
         "last_test_status": "unknown", "packages_delta": "unknown", "processes": "unknown", "tmp_files": "unknown",
     }  # fmt: skip
+
+
+def test_the_state_is_the_one_that_the_operators_left_and_a_look_shows_it(solved: Trajectory) -> None:
+    there = FileState(path="src/a.py", blob="0" * 64)
+    before = Snapshot(snapshot_id="s", delta=(there, FileState(path="/tmp/x.sed", blob="1" * 64)), dirty=("b.py",))
+    after = replace(before, delta=(FileState(path="src/a.py"),))
+    cut = Cut(point=Point(trajectory_id=solved.trajectory_id, k=1, kind="mid"), snapshot=before)
+    graph = Graph(nodes=(Subtask(id="todo:0", kind="todo", subject="Say why"),), statuses=((), ("done",)))
+    assert json.loads(target(cut, graph))["changed_files"] == ["b.py", "src/a.py"]
+    assert json.loads(target(cut, graph))["done"] == ["Say why"]
+    assert json.loads(target(cut, graph, after))["changed_files"] == ["b.py", "src/a.py"]
+    assert "?\tb.py\n?\tsrc/a.py\n" in question(before)
+    assert "?\tb.py\nD\tsrc/a.py\n" in question(after)
+    assert question(None) in question(after)
 
 
 def test_secrets_of_a_tail_do_not_leave(script: Any) -> None:

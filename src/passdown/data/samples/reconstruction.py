@@ -6,33 +6,61 @@ from typing import Any
 
 import msgspec
 
-from passdown.data.records import Cut, Graph, Subtask, SubtaskStatus, Volatile
+from passdown.data.records import Cut, Graph, Snapshot, Subtask, SubtaskStatus, Volatile
 
 QUESTION = (
     "Before you go on: state the present state of the work as JSON with the keys changed_files, cwd, done, "
     "in_progress, last_test_status, packages_delta, processes, tmp_files, todo. "
     'Write "unknown" where nothing was observed.'
 )
+_SHOWN = 200
 _LISTS = {"packages_delta": "package", "processes": "process", "tmp_files": "tmp_file"}
 
 
-def target(cut: Cut, graph: Graph) -> str:
-    """Return the canonical JSON (sorted keys) of the state at a cut; what nobody observed is "unknown"."""
+def question(snapshot: Snapshot | None) -> str:
+    """Return what is asked for, below what a look at the tree shows: it can tell what notes leave out or have wrong."""
+    if snapshot is None:
+        return QUESTION
+    gone = [f"D\t{file.path}" for file in snapshot.delta if not file.blob and not _outside(file.path)]
+    there = [f"?\t{path}" for path in _changed(snapshot) if f"D\t{path}" not in gone]
+    shown = "\n".join(sorted([*gone, *there], key=lambda line: line[2:])[:_SHOWN]) or "(nothing)"
+    return f"What differs from the base commit (D: gone, ?: new or changed):\n\n{shown}\n\n{QUESTION}"
+
+
+def target(cut: Cut, graph: Graph, snapshot: Snapshot | None = None) -> str:
+    """Return the canonical JSON (sorted keys) of the state at a cut; what nobody observed is "unknown".
+
+    `snapshot` is the tree as the successor finds it, where that is not the cut's own.
+    """
     labels = graph.statuses[cut.point.k] if cut.point.k < len(graph.statuses) else ()
     state: dict[str, Any] = {
-        status: sorted(node.id for node, label in zip(graph.nodes, labels, strict=False) if _seen(node, label, status))
+        status: sorted(
+            _name(node) for node, label in zip(graph.nodes, labels, strict=False) if _seen(node, label, status)
+        )
         for status in ("done", "in_progress", "todo")
     }
-    snapshot = cut.snapshot
-    state["changed_files"] = (
-        sorted({*(file.path for file in snapshot.delta), *snapshot.dirty}) if snapshot else "unknown"
-    )
+    snapshot = snapshot or cut.snapshot
+    state["changed_files"] = _changed(snapshot) if snapshot else "unknown"
     state["last_test_status"] = _tests(cut)
     observed = [one for one in (snapshot.volatile if snapshot else ()) if one.provenance == "observed"]
     state["cwd"] = next((one.value or one.key for one in reversed(observed) if one.kind == "cwd"), "unknown")
     for name, kind in _LISTS.items():
         state[name] = _values(observed, kind) or "unknown"
     return msgspec.json.encode(state, order="sorted").decode()
+
+
+def _changed(snapshot: Snapshot) -> list[str]:
+    paths = {*(file.path for file in snapshot.delta), *snapshot.dirty}
+    return sorted(path for path in paths if not _outside(path))
+
+
+def _outside(path: str) -> bool:
+    return path.startswith(("/", "~"))
+
+
+def _name(node: Subtask) -> str:
+    """Return what a node is called in words that a successor can have read: an item of a plan has no number there."""
+    return node.subject if node.kind == "todo" and node.subject else node.id
 
 
 def _seen(node: Subtask, label: SubtaskStatus, status: str) -> bool:

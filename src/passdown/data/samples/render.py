@@ -10,7 +10,7 @@ import msgspec
 from passdown.data.prefix import cut as cut_off
 from passdown.data.records import Cut, Cuts, Reject, Sample, Snapshot, Trajectory, View
 from passdown.data.samples.messages import Message, Role, continued, opening, step_messages
-from passdown.data.samples.reconstruction import QUESTION, target
+from passdown.data.samples.reconstruction import question, target
 from passdown.redact.scan import Redactor
 
 
@@ -27,11 +27,13 @@ class Rendered(NamedTuple):
     @property
     def snapshot(self) -> Snapshot | None:
         """Return the tree that the successor finds, None where it is not known."""
-        if self.cut is None:
-            return None
-        if self.sample.variant is None:
-            return self.cut.snapshot
-        return self.cut.perturbed[self.sample.variant].snapshot or self.cut.snapshot
+        return _found(self.cut, self.sample) if self.cut is not None else None
+
+
+def _found(cut: Cut, sample: Sample) -> Snapshot | None:
+    """Return the tree at a cut, as the sample's operators left it."""
+    variant = cut.perturbed[sample.variant].snapshot if sample.variant is not None else None
+    return variant or cut.snapshot
 
 
 def render(cuts: Cuts, runs: Mapping[str, Trajectory] | None = None) -> Iterator[Rendered | Reject]:
@@ -80,8 +82,9 @@ def _completion(cuts: Cuts, sample: Sample, cut: Cut | None, runs: Mapping[str, 
     if sample.kind == "reconstruction":
         if cut is None:
             return "no state at this cut"
-        asked = Message(role="user", content=QUESTION)
-        return [asked, Message(role="assistant", content=target(cut, cuts.graph), part=Role.RECONSTRUCTION)]
+        found = _found(cut, sample)
+        asked = Message(role="user", content=question(found))
+        return [asked, Message(role="assistant", content=target(cut, cuts.graph, found), part=Role.RECONSTRUCTION)]
     tail = sample.continuation
     if tail is None:  # ECHO: what the environment answered after the cut, whoever acted
         steps = cuts.trajectory.steps[sample.k :]
