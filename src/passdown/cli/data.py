@@ -54,7 +54,12 @@ per_trajectory = 48
 self_tails = 0.3
 
 [export]
-targets = ["parquet"]
+targets = ["parquet"]      # parquet, jsonl, hf, trl, verl, atif, harbor
+kinds = []                 # empty: all
+licences = []
+tokenizer = ""             # a tokenizer.json, or "bytes": rows of tokens for the target trl
+max_tokens = 0             # of one row; 0: samples stay whole
+observations = false       # true: train on what the environment answered as well
 """
 
 
@@ -164,7 +169,8 @@ def build(folder: Path, per_trajectory: int, kinds: tuple[str, ...], seed: int, 
 @click.option("-o", "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where to.")
 @click.option("--kind", "kinds", multiple=True, metavar="NAME", help="Only samples of these kinds.")
 @click.option("--licence", "licences", multiple=True, metavar="SPDX", help="Only sources under these licences.")
-@click.option("--tokenizer", default="", metavar="FILE", help="A tokenizer.json, for `input_ids` and `labels`.")
+@click.option("--tokenizer", default="", metavar="NAME",
+              help="For `input_ids`: a tokenizer.json or its folder, a model in the hub's cache, `bytes`.")  # fmt: skip
 @click.option("--max-tokens", type=click.IntRange(64), help="Tokens of one row at most; longer samples become several.")
 @click.option("--observations", is_flag=True, help="Train on what the environment answered as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")

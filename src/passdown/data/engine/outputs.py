@@ -17,6 +17,7 @@ from passdown.data.engine.shards import read_batches, shards_in
 from passdown.data.engine.stages import cuts_in
 from passdown.data.export.written import PLAIN, How, Written, write_json
 from passdown.data.records import Reject, SampleKind, Trajectory
+from passdown.data.samples.encoders import tokenizer_file
 from passdown.data.samples.render import Rendered, render
 from passdown.errors import UsageError
 from passdown.io.files import join_inside
@@ -50,6 +51,13 @@ TARGETS = {
 }
 
 
+def target_called(name: str) -> Target:
+    """Return a target by its name. Raises `UsageError` naming the known ones."""
+    if name not in TARGETS:
+        raise UsageError(f"no target called {name[:40]!r}", next_step=f"One of: {', '.join(sorted(TARGETS))}.")
+    return TARGETS[name]
+
+
 class Exported(Struct, frozen=True, kw_only=True):
     """What an export wrote: samples by split, what was dropped by reason, the files' names, and what was asked for.
 
@@ -78,9 +86,7 @@ def export(
     `kinds` chooses among samples, `licences` keeps only those sources. `how` is what the writer is told. Files of an
     earlier export to `out` that are not written again are removed. Raises `UsageError` for an unknown target.
     """  # fmt: skip
-    if target not in TARGETS:
-        raise UsageError(f"no target called {target[:40]!r}", next_step=f"One of: {', '.join(sorted(TARGETS))}.")
-    row = TARGETS[target]
+    row = target_called(target)
     how = how._replace(blobs=how.blobs or folder / "blobs")
     wanted = _Wanted(kinds, row.kinds, licences, target)
     written: Counter[str] = Counter()
@@ -129,10 +135,8 @@ def _called(place: str) -> Callable[..., Any]:
 
 def _settings(kinds: tuple[SampleKind, ...], licences: frozenset[str] | None, how: How) -> dict[str, Any]:
     """Return what was asked for. Of a tokenizer's file its name and hash are kept, not where it lay."""
-    file = Path(how.tokenizer)
-    if how.tokenizer and file.is_dir():
-        file /= "tokenizer.json"
-    known = hashlib.sha256(file.read_bytes()).hexdigest() if how.tokenizer and file.is_file() else ""
+    file = tokenizer_file(how.tokenizer) if how.tokenizer else None
+    known = hashlib.sha256(file.read_bytes()).hexdigest() if file else ""
     return {
         "kinds": sorted(kinds), "licences": sorted(licences or ()), "tokenizer": Path(how.tokenizer).name,
         "tokenizer_sha256": known, "max_tokens": how.most, "observations": how.observations,

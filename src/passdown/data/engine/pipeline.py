@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct, field
 
+from passdown.data.records import SampleKind
 from passdown.errors import FormatError
 
 Share = float
@@ -64,9 +65,17 @@ class SamplesTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class ExportTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[export]`: where samples go to."""
+    """`[export]`: where samples go to, which of them, and with a tokenizer how they are cut into rows of tokens.
+
+    Empty lists keep all; `max_tokens` 0 sets no limit. `tokenizer` is relative to the file, or `bytes`.
+    """
 
     targets: list[str] = field(default_factory=lambda: ["parquet"])
+    kinds: list[SampleKind] = field(default_factory=list)
+    licences: list[str] = field(default_factory=list)
+    tokenizer: str = ""
+    max_tokens: int = 0
+    observations: bool = False
 
 
 class Pipeline(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

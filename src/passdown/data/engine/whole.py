@@ -8,10 +8,12 @@ import msgspec
 from msgspec.structs import replace
 
 from passdown.data.engine.card import as_markdown, make_card
-from passdown.data.engine.outputs import export
-from passdown.data.engine.pipeline import Pipeline, read_pipeline
+from passdown.data.engine.outputs import export, target_called
+from passdown.data.engine.pipeline import ExportTable, Pipeline, read_pipeline
 from passdown.data.engine.run import Backend, Ran
 from passdown.data.engine.steps import STEPS, Progress, list_sources, run_steps
+from passdown.data.export.written import How
+from passdown.data.samples.encoders import load_tokenizer
 from passdown.io.files import write_files
 
 
@@ -20,23 +22,38 @@ def run_pipeline(
 ) -> dict[str, Ran]:
     """Run every step of a pipeline file, export, and write `card.md` and `card.json` beside the exported files.
 
-    Run again it does only what is not finished. Raises `FormatError` for a file that cannot be used.
+    Run again it does only what is not finished. Raises `FormatError` for a file that cannot be used, `UsageError` for
+    a target or a tokenizer that is not there.
     """
     pipeline = _beside(read_pipeline(file), file.parent)
+    for target in pipeline.export.targets:
+        target_called(target)
+    how = _how(pipeline.export, file.parent)
     folder = file.parent / pipeline.out
     folder.mkdir(parents=True, exist_ok=True)
     list_sources(pipeline, file.parent, folder)
     ran = run_steps(
         [step.name for step in STEPS], pipeline, folder, workers=workers, backend=backend, progress=progress
     )
+    kinds, licences = tuple(pipeline.export.kinds), frozenset(pipeline.export.licences) or None
     for target in pipeline.export.targets:
-        export(folder, target, folder / "export" / target)
+        export(folder, target, folder / "export" / target, kinds=kinds, licences=licences, how=how)
     card = make_card(folder)
     write_files([
         (folder / "export" / "card.md", as_markdown(card).encode()),
         (folder / "export" / "card.json", msgspec.json.format(msgspec.json.encode(card, order="sorted")) + b"\n"),
     ])  # fmt: skip
     return ran
+
+
+def _how(table: ExportTable, folder: Path) -> How:
+    """Return what the writers are told; a tokenizer that cannot be read is found out before the work, not after it."""
+    named = table.tokenizer
+    if named and (folder / named).exists():
+        named = str((folder / named).resolve())
+    if named:
+        load_tokenizer(named)
+    return How(tokenizer=named, observations=table.observations, most=table.max_tokens or None)
 
 
 def _beside(pipeline: Pipeline, folder: Path) -> Pipeline:

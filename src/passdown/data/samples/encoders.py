@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from passdown.data.samples.template import END, START
 from passdown.errors import UsageError
+from passdown.model.pattern import lazy_pattern
+
+_MODEL = lazy_pattern(r"[\w-][\w.-]{0,95}/[\w-][\w.-]{0,95}")
 
 
 class Encoded(NamedTuple):
@@ -96,19 +100,34 @@ def _markers_apart(line: str) -> list[str]:
     return [piece for piece in (before, marker, behind) if piece]
 
 
+def tokenizer_file(name: str) -> Path | None:
+    """Return the `tokenizer.json` that a name stands for: a file, a folder, or `OWNER/MODEL` in the hub's cache."""
+    path = Path(name)
+    if path.exists():
+        file = path / "tokenizer.json" if path.is_dir() else path
+        return file if file.is_file() else None
+    if _MODEL.fullmatch(name) is None:
+        return None
+    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache/huggingface")
+    cache = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
+    found = list((cache / f"models--{name.replace('/', '--')}").glob("snapshots/*/tokenizer.json"))
+    return max(found, key=lambda file: file.stat().st_mtime, default=None)
+
+
 def load_tokenizer(name: str) -> Encoder:
-    """Load a tokenizer from a `tokenizer.json` or a model's folder; `bytes` is our own. Nothing is fetched.
+    """Load a tokenizer from a `tokenizer.json`, a model's folder or the hub's cache; `bytes` is our own.
+
+    Nothing is fetched.
 
     Raises `UsageError` when it is not there, or the package that reads it is not installed.
     """
     if name == "bytes":
         return ByteTokenizer()
-    path = Path(name)
-    file = path / "tokenizer.json" if path.is_dir() else path
-    if not file.is_file():
+    file = tokenizer_file(name)
+    if file is None:
         raise UsageError(
             "there is no tokenizer at this place", where=name[:200],
-            next_step="Name a `tokenizer.json`, a folder that holds one, or `bytes`.",
+            next_step="Name a `tokenizer.json`, a folder that holds one, a model in the hub's cache, or `bytes`.",
         )  # fmt: skip
     try:
         from tokenizers import Tokenizer

@@ -130,10 +130,11 @@ def _copied(piece: _Piece) -> _Piece:
 
 
 def _windows(given: list[_Piece], follows: list[_Piece], most: int | None) -> Iterator[list[_Piece]]:
-    """Yield the prompt with a run of messages each, so that every message is a target once.
+    """Yield the prompt with a run of messages each, so that every token of a turn is a target once.
 
     A window begins with what stood before it, as context, up to half its room. A prompt longer than half a window
-    keeps its end, where the task and the view's last lines stand; a longer message keeps its beginning.
+    keeps its end, where the task and the view's last lines stand. A turn that no window holds is taken apart; of what
+    is no turn, and longer, the beginning is kept.
     """
     whole = sum(len(piece.ids) for piece in (*given, *follows))
     if most is None or whole <= most:
@@ -141,7 +142,7 @@ def _windows(given: list[_Piece], follows: list[_Piece], most: int | None) -> It
         return
     head = _shortened(given, most // 2)
     room = most - sum(len(piece.ids) for piece in head)
-    fitting = [_first(piece, room) for piece in follows]
+    fitting = [part for piece in follows for part in _fitting(piece, room)]
     start = 0
     while start < len(fitting):
         before = _before(fitting[:start], min(room // 2, room - len(fitting[start].ids)))
@@ -165,25 +166,40 @@ def _shortened(pieces: list[_Piece], most: int) -> list[_Piece]:
     for piece in reversed(others):
         if left <= 0:
             break
-        tail.insert(0, _Piece(piece.ids[-left:], piece.roles[-left:], piece.predictable[-left:]))
+        tail.insert(0, _end(piece, left))
         left -= len(tail[0].ids)
     return [*kept, *tail]
 
 
-def _first(piece: _Piece, room: int) -> _Piece:
+def _fitting(piece: _Piece, room: int) -> Iterator[_Piece]:
+    """Yield a message in parts that fit: a turn in pieces of half a window, of others the beginning alone."""
     if len(piece.ids) <= room:
-        return piece
-    return piece._replace(ids=piece.ids[:room], roles=piece.roles[:room], predictable=piece.predictable[:room])
+        yield piece
+    elif _TRAINED.isdisjoint(piece.roles):
+        yield _part(piece, 0, room)
+    else:
+        width = max(1, room // 2)
+        for start in range(0, len(piece.ids), width):
+            yield _part(piece, start, start + width)
+
+
+def _part(piece: _Piece, start: int, stop: int) -> _Piece:
+    ids, roles, predictable = (each[start:stop] for each in (piece.ids, piece.roles, piece.predictable))
+    return piece._replace(ids=ids, roles=roles, predictable=predictable)
 
 
 def _before(pieces: list[_Piece], room: int) -> list[_Piece]:
     found: list[_Piece] = []
     for piece in reversed(pieces):
-        room -= len(piece.ids)
-        if room < 0:
+        if room <= 0:
             break
-        found.insert(0, _copied(piece))
+        found.insert(0, _copied(_end(piece, room)))
+        room -= len(found[0].ids)
     return found
+
+
+def _end(piece: _Piece, room: int) -> _Piece:
+    return piece if len(piece.ids) <= room else _part(piece, len(piece.ids) - room, len(piece.ids))
 
 
 def _joined(pieces: Iterable[_Piece], trained: set[int], *, observations: bool) -> Tokens:
