@@ -217,7 +217,10 @@ def test_the_state_is_the_one_that_the_operators_left_and_a_look_shows_it(solved
     before = Snapshot(snapshot_id="s", delta=(there, FileState(path="/tmp/x.sed", blob="1" * 64)), dirty=("b.py",))
     after = replace(before, delta=(FileState(path="src/a.py"),))
     cut = Cut(point=Point(trajectory_id=solved.trajectory_id, k=1, kind="mid"), snapshot=before)
-    graph = Graph(nodes=(Subtask(id="todo:0", kind="todo", subject="Say why"),), statuses=((), ("done",)))
+    nodes = (
+        Subtask(id="todo:0", kind="todo", subject="Say why"), Subtask(id="install:x", kind="install", subject="x"),
+    )  # fmt: skip
+    graph = Graph(nodes=nodes, statuses=((), ("done", "done")))  # nobody saw how the installation of x ended
     assert json.loads(target(cut, graph))["changed_files"] == ["b.py", "src/a.py"]
     assert json.loads(target(cut, graph))["done"] == ["Say why"]
     assert json.loads(target(cut, graph, after))["changed_files"] == ["b.py", "src/a.py"]

@@ -33,16 +33,19 @@ def target(cut: Cut, graph: Graph, snapshot: Snapshot | None = None) -> str:
     `snapshot` is the tree as the successor finds it, where that is not the cut's own.
     """
     labels = graph.statuses[cut.point.k] if cut.point.k < len(graph.statuses) else ()
+    snapshot = snapshot or cut.snapshot
+    observed = [one for one in (snapshot.volatile if snapshot else ()) if one.provenance == "observed"]
+    installed = {one.key for one in observed if one.kind == "package"}
+    known = [
+        (node, label) for node, label in zip(graph.nodes, labels, strict=False)
+        if node.kind != "install" or node.subject in installed
+    ]  # fmt: skip
     state: dict[str, Any] = {
-        status: sorted(
-            _name(node) for node, label in zip(graph.nodes, labels, strict=False) if _seen(node, label, status)
-        )
+        status: sorted(_name(node) for node, label in known if _seen(node, label, status))
         for status in ("done", "in_progress", "todo")
     }
-    snapshot = snapshot or cut.snapshot
     state["changed_files"] = _changed(snapshot) if snapshot else "unknown"
     state["last_test_status"] = _tests(cut)
-    observed = [one for one in (snapshot.volatile if snapshot else ()) if one.provenance == "observed"]
     state["cwd"] = next((one.value or one.key for one in reversed(observed) if one.kind == "cwd"), "unknown")
     for name, kind in _LISTS.items():
         state[name] = _values(observed, kind) or "unknown"
