@@ -127,11 +127,12 @@ def points(folder: Path, per_trajectory: int, **how: Any) -> None:
 @click.option("--view", "names", multiple=True, metavar="NAME", help="repo, trace, summary, structured; all of them.")
 @click.option("--budget", type=click.IntRange(100), help="Tokens of one view at most (estimated).")
 @click.option("--git-status", is_flag=True, help="Let the view `repo` show the repository's status.")
-def views(folder: Path, names: tuple[str, ...], budget: int | None, git_status: bool, **how: Any) -> None:
+@click.option("--model", default="", metavar="NAME", help="Let a model write the summaries, at PASSDOWN_WRITER_URL.")
+def views(folder: Path, names: tuple[str, ...], budget: int | None, git_status: bool, model: str, **how: Any) -> None:
     """Write the views of every cut, from its prefix alone, and stop those that would leak."""
     from passdown.data.engine.pipeline import Pipeline, ViewsTable
 
-    table = ViewsTable(names=list(names) or ViewsTable().names, budget=budget, git_status=git_status)
+    table = ViewsTable(names=list(names) or ViewsTable().names, budget=budget, git_status=git_status, model=model)
     _run(["views"], Pipeline(source=[], views=table), folder, **how)
 
 

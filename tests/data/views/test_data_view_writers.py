@@ -8,10 +8,14 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import msgspec
 import pytest
 
+from passdown.data.engine.shards import Row
+from passdown.data.engine.stages import cuts_in
+from passdown.data.engine.viewing import writing_views
 from passdown.data.prefix import cut
-from passdown.data.records import Trajectory
+from passdown.data.records import Cut, Cuts, Graph, Point, Reject, Trajectory
 from passdown.data.views.endpoint import KEY, URL, ModelWriter, model_writer
 from passdown.data.views.material import material_of
 from passdown.data.views.preamble import parts
@@ -212,3 +216,24 @@ def test_an_unsafe_url_is_refused(url: str) -> None:
 def test_no_endpoint_is_assumed() -> None:
     with pytest.raises(UsageError, match="no endpoint is named"):
         model_writer("small", {})
+
+
+def test_a_model_that_fails_costs_a_cut_its_summary_and_one_that_never_answered_the_run(
+    endpoint: Endpoint, rich: Trajectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(URL, endpoint.url)
+    at = tuple(Cut(point=Point(trajectory_id=rich.trajectory_id, k=k, kind="mid")) for k in (2, edited(rich)))
+    cuts = Cuts(trajectory=rich, graph=Graph(), cuts=at)
+    row = Row(id="a", trajectory_id=rich.trajectory_id, record=msgspec.json.encode(cuts))
+    work = writing_views(["repo", "summary"], None, git_status=False, model="small")
+    endpoint.says("", 401)
+    with pytest.raises(WriterError, match="HTTP 401"):
+        list(work([row]))
+    endpoint.says(GOOD)
+    endpoint.says("", 401)
+    lost, kept = list(work([row]))
+    assert isinstance(lost, Reject)
+    assert (lost.reason, "HTTP 401" in lost.detail) == ("the model wrote no summary", True)
+    assert isinstance(kept, Row)
+    written = [[(view.name, view.writer) for view in cut.views] for cut in cuts_in(kept).cuts]
+    assert written == [[("repo", ""), ("summary", "model:small")], [("repo", "")]]

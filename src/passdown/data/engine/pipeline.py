@@ -42,11 +42,15 @@ class PointsTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class ViewsTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[views]`: which, in how many tokens at most, and whether the repository's status stands in the repo view."""
+    """`[views]`: which, in how many tokens at most, and whether the repository's status stands in the repo view.
+
+    `model` writes the summaries, at the endpoint that the environment names; without one they are extracted by rule.
+    """
 
     names: list[str] = field(default_factory=lambda: ["repo", "trace", "summary", "structured"])
     budget: int | None = None
     git_status: bool = False
+    model: str = ""
 
 
 class PerturbTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -9,11 +9,11 @@ import msgspec
 
 from passdown.data.engine.ingest import trajectory_row
 from passdown.data.engine.manifest import file_hash
-from passdown.data.engine.pipeline import FilterTable, SamplesTable, ViewsTable
+from passdown.data.engine.pipeline import FilterTable, SamplesTable
 from passdown.data.engine.shards import Row
 from passdown.data.engine.stage import Batch, Stage, Work
 from passdown.data.filters.result import Filtered, dropped
-from passdown.data.records import Cut, Cuts, Reject, SampleKind, Trajectory, View
+from passdown.data.records import Cut, Cuts, Reject, SampleKind, Trajectory
 
 _TRAJECTORY = msgspec.json.Decoder(Trajectory)
 _CUTS = msgspec.json.Decoder(Cuts)
@@ -115,57 +115,6 @@ def finding_points(per_trajectory: int, blobs: str) -> Work:
             yield again(row, Cuts(trajectory=trajectory, graph=graph, cuts=cuts), "points")
 
     return work
-
-
-def views_stage(settings: ViewsTable) -> Stage:
-    """Return the stage that writes the views of every cut; those that a gate stops become rejects."""
-    return Stage(
-        name="views", maker="passdown.data.engine.stages:writing_views", parameters=msgspec.to_builtins(settings)
-    )
-
-
-def writing_views(names: list[str], budget: int | None, git_status: bool) -> Work:
-    """Make the work of `views`: every view of every cut, through every gate. The text of a trace is left out."""
-    from passdown.data.views.options import Options
-    from passdown.data.views.table import views_at
-
-    options = Options(budget=budget, git_status=git_status)
-
-    def work(batch: Batch) -> Iterator[Row | Reject]:
-        for row in batch:
-            cuts = cuts_in(row)
-            views = views_at(cuts.trajectory, [cut.point.k for cut in cuts.cuts], names, options)
-            made: list[Cut] = []
-            for cut, found in zip(cuts.cuts, views, strict=True):
-                passed, stopped = _through_gates(cuts.trajectory, cut, found, budget)
-                yield from stopped
-                if passed:
-                    made.append(msgspec.structs.replace(cut, views=passed))
-            if made:
-                yield again(row, msgspec.structs.replace(cuts, cuts=tuple(made)), "views")
-
-    return work
-
-
-def _through_gates(
-    trajectory: Trajectory, cut: Cut, views: tuple[View, ...], budget: int | None
-) -> tuple[tuple[View, ...], list[Reject]]:
-    from passdown.data.prefix import cut as cut_off
-    from passdown.data.views.gates import Known, gate
-
-    prefix = cut_off(trajectory, cut.point.k)
-    known = Known(prefix=prefix)
-    passed: list[View] = []
-    stopped: list[Reject] = []
-    for view in views:
-        findings = gate(view, prefix, trajectory, snapshot=cut.snapshot, budget=budget, known=known)
-        if findings:
-            codes = ", ".join(sorted({finding.code for finding in findings}))
-            detail = f"{view.name} at {cut.point.k}: {findings[0].detail}"
-            stopped.append(dropped("views", trajectory, f"gate {codes}", detail[:300]))
-        else:
-            passed.append(msgspec.structs.replace(view, text="") if view.name == "trace" else view)
-    return tuple(passed), stopped
 
 
 def building_stage(settings: SamplesTable, seed: int) -> Stage:

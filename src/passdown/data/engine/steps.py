@@ -13,7 +13,8 @@ from passdown.data.engine.pipeline import Pipeline
 from passdown.data.engine.processes import Processes
 from passdown.data.engine.run import Backend, Ran, run_stage
 from passdown.data.engine.stage import Stage
-from passdown.data.engine.stages import building_stage, points_stage, quality_stage, views_stage
+from passdown.data.engine.stages import building_stage, points_stage, quality_stage
+from passdown.data.engine.viewing import views_stage
 
 Progress = Callable[[str, int, int], None]
 """Is told the step's name, how many shards are done, and of how many."""
