@@ -99,6 +99,17 @@ def test_a_live_database_with_its_log_in_use(tmp_path: Path) -> None:
     writer.close()
 
 
+def test_a_database_that_is_locked(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    make(path).close()
+    writer = sqlite3.connect(path, isolation_level=None)
+    with pytest.raises(FormatError, match="is in use"), open_database(path) as connection:
+        writer.execute("BEGIN EXCLUSIVE")
+        connection.execute("SELECT count(*) FROM message")
+    assert count(path) == 100  # from the beginning on, what was written before is read in a copy
+    writer.close()
+
+
 def test_a_log_that_its_writer_left_behind(tmp_path: Path) -> None:
     program = """
         import os, sqlite3, sys

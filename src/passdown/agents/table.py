@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
@@ -64,6 +64,13 @@ class Sessions(Protocol):
 
     def read(self, ref: SessionRef) -> Iterator[AnyEvent]:
         """Yield the session's events in file order, first a `SessionStart`, last a `SessionEnd`."""
+
+
+class Databases(Protocol):
+    """What a `sessions` module offers besides when its agent keeps many sessions in one database."""
+
+    def refusals(self, home: Path, but: Collection[str]) -> Iterator[tuple[Path, str]]:
+        """Yield each database other than `but`, and why it tells no sessions (empty where it does)."""
 
 
 class Hooks(Protocol):
@@ -180,6 +187,12 @@ def rows_called(names: Iterable[str], rows: Sequence[Agent], what: str) -> list[
 def sessions_of(agent: Agent) -> Sessions:
     """Import and return the agent's `sessions` module."""
     return cast("Sessions", import_module(agent.module))
+
+
+def databases_of(agent: Agent) -> Databases | None:
+    """Return the agent's `sessions` module when it reads databases of many sessions."""
+    module = import_module(agent.module)
+    return cast("Databases", module) if hasattr(module, "refusals") else None
 
 
 def hooks_of(agent: Agent) -> Hooks:

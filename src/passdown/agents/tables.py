@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from passdown.errors import FormatError, UsageError
+from passdown.errors import FormatError, PassdownError, UsageError
 from passdown.io.files import open_regular
 from passdown.io.sqlite import open_database
 
@@ -35,6 +35,20 @@ def open_tables(path: Path, title: str, **needed: Sequence[str]) -> Iterator[sql
             if not set(columns) <= columns_of(connection, table):
                 raise FormatError(f"is no database of {title}'s", where=str(path), next_step="Name another file.")
         yield connection
+
+
+def refused(path: Path, listed: Callable[[Path], Iterable[object]]) -> str:
+    """Return why a database's sessions cannot be listed, empty when they can, or when it is gone."""
+    try:
+        for _ in listed(path):
+            break
+    except FileNotFoundError:
+        return ""
+    except PassdownError as error:
+        return error.what
+    except (OSError, sqlite3.Error) as error:
+        return f"cannot be read: {error}"
+    return ""
 
 
 def columns_of(connection: sqlite3.Connection, table: str) -> frozenset[str]:

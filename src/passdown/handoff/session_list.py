@@ -24,7 +24,7 @@ from passdown.sessions.index.query import (
     sessions_saying,
 )
 from passdown.sessions.index.schema import index_path, is_broken, reading
-from passdown.sessions.index.stores import rows
+from passdown.sessions.index.stores import databases_in, rows
 
 Progress = Callable[[int, int], None]
 Answer = TypeVar("Answer")
@@ -66,9 +66,22 @@ def listed(folder: Path, wanted: Wanted, *, progress: Progress | None = None) ->
 
     def ask(database: sqlite3.Connection, notes: tuple[str, ...]) -> Listed:
         found, count = list_sessions(database, filter_of(database, folder, wanted), wanted.limit)
-        return Listed(found, count - len(found), notes)
+        return Listed(found, count - len(found), (*notes, *_unlisted(database, wanted.agent)))
 
     return answer(ask, progress)
+
+
+def _unlisted(database: sqlite3.Connection, agent: str) -> Iterator[str]:
+    """Say which agents' databases have no session in the index because they cannot be read."""
+    sql = "SELECT DISTINCT path FROM sessions WHERE inner <> ''"
+    known = {str(path) for (path,) in database.execute(sql)}
+    for row, home, logs in rows():
+        if agent and row.id != _agent_id(agent):
+            continue
+        if any(str(path) not in known for path in databases_in(home, logs)):
+            from passdown.sessions.discover import unreadable_databases  # here: a list needs no reader
+
+            yield from unreadable_databases(row, home, known)
 
 
 def searched(folder: Path, words: str, wanted: Wanted, *, progress: Progress | None = None) -> Searched:

@@ -21,8 +21,8 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a database read-only, with whatever its write-ahead log holds; no file beside it is made.
 
     Where the live file refuses (a read-only folder with a log beside it, a crash in the middle of a write), a private
-    copy is read instead. Raises `FormatError` when it is no SQLite database, cannot be read, a query fails, or somebody
-    began to write while it was read without a log; `UnsafeError` for a symlink.
+    copy is read instead. Raises `FormatError` when it is no SQLite database, cannot be read, is in use, a query fails,
+    or somebody began to write while it was read without a log; `UnsafeError` for a symlink.
     """
     if path.is_symlink() or not path.is_file():
         raise UnsafeError("is not a regular file", where=str(path), next_step="Name the database itself.")
@@ -37,6 +37,8 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
             stack.callback(connection.close)
             yield connection
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # a broken one is told of in broken words
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise FormatError("is in use by its agent", where=str(path), next_step="Run this again.") from error
             raise FormatError(
                 f"is not a readable SQLite database: {error}", where=str(path), next_step="Check that it is whole."
             ) from error

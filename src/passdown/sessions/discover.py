@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct, structs
 
-from passdown.agents.table import AGENTS, home_of, project_homes
+from passdown.agents.table import AGENTS, Agent, databases_of, home_of, project_homes
 from passdown.errors import PassdownError
 from passdown.io.git import try_git
 from passdown.model.evidence import RepositoryFacts
@@ -51,12 +51,27 @@ def all_sessions(*, homes: Mapping[str, Path] | None = None, agents: Collection[
         home = homes[row.id] if homes is not None and row.id in homes else home_of(row)
         try:
             if home.is_dir():
-                refs |= {(ref.agent, ref.path, ref.inner): ref for ref in find_known(row, home)}
+                found = {(ref.agent, ref.path, ref.inner): ref for ref in find_known(row, home)}
+                findings += _unreadable(row, home, {ref.path for ref in found.values()})
+                refs |= found
         except OSError as error:
             reason = one_line(str(error.strerror or error), 120)
             detail = f"{row.title}'s folder cannot be read: {reason}"
             findings.append(Finding(code="session.unreadable_folder", severity="warn", detail=detail))
     return Discovery(refs=tuple(sorted(refs.values(), key=_age)), findings=tuple(findings), scanned=len(refs))
+
+
+def _unreadable(agent: Agent, home: Path, but: Collection[str]) -> Iterator[Finding]:
+    for detail in unreadable_databases(agent, home, but):
+        yield Finding(code="session.unreadable_database", severity="warn", detail=detail)
+
+
+def unreadable_databases(agent: Agent, home: Path, but: Collection[str] = ()) -> Iterator[str]:
+    """Yield what is wrong with those databases of an agent, other than `but`, whose sessions nobody can list."""
+    databases = databases_of(agent)
+    for path, reason in databases.refusals(home, but) if databases is not None else ():
+        if reason:
+            yield one_line(f"{agent.title}'s sessions are missing here, its {path.name} {reason}", 300)
 
 
 def find_sessions(

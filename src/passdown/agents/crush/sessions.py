@@ -8,12 +8,12 @@ newest response alone, so that none are counted here; the sessions of subagents 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from passdown.agents.crush.reader import Reader
 from passdown.agents.dialogue import decoded, moment, plan_in, text_in
-from passdown.agents.tables import MAGIC, Row, is_database, only, open_tables, select, text
+from passdown.agents.tables import MAGIC, Row, is_database, only, open_tables, refused, select, text
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
 from passdown.io.jsonl import MAX_LINE
@@ -37,12 +37,21 @@ def find(home: Path) -> Iterator[SessionRef]:
     found: list[SessionRef] = []
     for project, path in _databases(home):
         try:
-            with open_tables(path, "Crush", **_NEEDED) as connection:
-                rows = list(select(connection, "sessions", _SESSION, order="updated_at DESC, id"))
+            rows = _listed(path)
         except (OSError, PassdownError, sqlite3.Error):
             continue
         found += [ref for row in rows if (ref := _refer(row, path, project)) is not None]
     yield from sorted(found, key=lambda ref: (-(ref.modified_at or 0), ref.session_id))
+
+
+def _listed(path: Path) -> list[Row]:
+    with open_tables(path, "Crush", **_NEEDED) as connection:
+        return list(select(connection, "sessions", _SESSION, order="updated_at DESC, id"))
+
+
+def refusals(home: Path, but: Collection[str]) -> Iterator[tuple[Path, str]]:
+    """Yield each database other than `but`, and why it tells no sessions (empty where it does)."""
+    return ((path, refused(path, _listed)) for _, path in _databases(home) if str(path) not in but)
 
 
 def _databases(home: Path) -> Iterator[tuple[str, Path]]:

@@ -7,7 +7,7 @@ put in by the program. A session that both the database and a log hold is read f
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import msgspec
 from passdown.agents.dialogue import moment, part_of, text_in
 from passdown.agents.goose.database import read_database, sessions_in
 from passdown.agents.goose.reader import Reader
-from passdown.agents.tables import MAGIC, is_database
+from passdown.agents.tables import MAGIC, is_database, refused
 from passdown.errors import PassdownError
 from passdown.io.jsonl import MAX_LINE, Line
 from passdown.io.log import BAD, Log, ends_of, newest_first, safe_id
@@ -50,8 +50,7 @@ def _is_header(row: dict[str, Any]) -> bool:
 def find(home: Path) -> Iterator[SessionRef]:
     """Yield the sessions under Goose's data folder, newest first. Links and what cannot be read are left out."""
     found: dict[str, SessionRef] = {}
-    path = home / "sessions" / "sessions.db"
-    if path.is_file() and not path.is_symlink() and not path.parent.is_symlink():
+    for path in _databases(home):
         try:
             found = {ref.session_id: ref for ref in sessions_in(path)}
         except (OSError, PassdownError, sqlite3.Error):
@@ -60,6 +59,17 @@ def find(home: Path) -> Iterator[SessionRef]:
         if (ref := refer(log)) is not None:
             found.setdefault(ref.session_id, ref)
     yield from sorted(found.values(), key=lambda ref: (-(ref.modified_at or 0), ref.session_id))
+
+
+def _databases(home: Path) -> Iterator[Path]:
+    path = home / "sessions" / "sessions.db"
+    if path.is_file() and not path.is_symlink() and not path.parent.is_symlink():
+        yield path
+
+
+def refusals(home: Path, but: Collection[str]) -> Iterator[tuple[Path, str]]:
+    """Yield each database other than `but`, and why it tells no sessions (empty where it does)."""
+    return ((path, refused(path, sessions_in)) for path in _databases(home) if str(path) not in but)
 
 
 def refer(path: Path) -> SessionRef | None:

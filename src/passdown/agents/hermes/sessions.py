@@ -8,7 +8,7 @@ response, so that none are counted here. Releases before `cwd` was kept do not s
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import msgspec
 from passdown.agents.dialogue import decoded, moment, text_in
 from passdown.agents.document import read_document
 from passdown.agents.hermes.reader import Reader
-from passdown.agents.tables import MAGIC, Row, is_database, only, open_tables, select, text
+from passdown.agents.tables import MAGIC, Row, is_database, only, open_tables, refused, select, text
 from passdown.errors import PassdownError
 from passdown.io.files import open_regular
 from passdown.io.jsonl import MAX_LINE
@@ -59,8 +59,7 @@ def _first(head: bytes) -> dict[str, Any]:
 def find(home: Path) -> Iterator[SessionRef]:
     """Yield the sessions under Hermes' folder, newest first. Links and what cannot be read are left out."""
     found: dict[str, SessionRef] = {}
-    path = home / "state.db"
-    if path.is_file() and not path.is_symlink():
+    for path in _databases(home):
         try:
             found = {ref.session_id: ref for ref in _listed(path)}
         except (OSError, PassdownError, sqlite3.Error):
@@ -69,6 +68,17 @@ def find(home: Path) -> Iterator[SessionRef]:
         if (ref := refer(log)) is not None:
             found.setdefault(ref.session_id, ref)
     yield from sorted(found.values(), key=lambda ref: (-(ref.modified_at or 0), ref.session_id))
+
+
+def _databases(home: Path) -> Iterator[Path]:
+    path = home / "state.db"
+    if path.is_file() and not path.is_symlink():
+        yield path
+
+
+def refusals(home: Path, but: Collection[str]) -> Iterator[tuple[Path, str]]:
+    """Yield each database other than `but`, and why it tells no sessions (empty where it does)."""
+    return ((path, refused(path, _listed)) for path in _databases(home) if str(path) not in but)
 
 
 def _listed(path: Path) -> Iterator[SessionRef]:

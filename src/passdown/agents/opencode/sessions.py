@@ -6,7 +6,7 @@ The place of an event (`offset`, `line`) is the ordinal of its row: messages and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from passdown.agents.opencode.database import SQLITE_MAGIC, sessions_in
@@ -14,6 +14,7 @@ from passdown.agents.opencode.messages import Messages
 from passdown.agents.opencode.records import BAD, SESSION, SessionInfo, parent_of, safe_id, whole
 from passdown.agents.opencode.row import Row
 from passdown.agents.opencode.rows import read_rows
+from passdown.agents.tables import refused
 from passdown.errors import PassdownError
 from passdown.io.files import open_regular
 from passdown.io.jsonl import MAX_LINE
@@ -43,9 +44,7 @@ def recognise(head: bytes, name: str) -> bool:
 def find(home: Path) -> Iterator[SessionRef]:
     """Yield the sessions under OpenCode's data folder, newest first. Links and what cannot be read are left out."""
     found: dict[str, SessionRef] = {}
-    for path in sorted(home.glob("opencode*.db")):
-        if path.is_symlink():
-            continue
+    for path in _databases(home):
         try:
             listed = sessions_in(path)
         except (OSError, PassdownError):
@@ -58,6 +57,15 @@ def find(home: Path) -> Iterator[SessionRef]:
             if (ref := _from_tree(path)) is not None:
                 found.setdefault(ref.session_id, ref)
     yield from sorted(found.values(), key=lambda ref: (-(ref.modified_at or 0), ref.session_id))
+
+
+def _databases(home: Path) -> Iterator[Path]:
+    return (path for path in sorted(home.glob("opencode*.db")) if not path.is_symlink())
+
+
+def refusals(home: Path, but: Collection[str]) -> Iterator[tuple[Path, str]]:
+    """Yield each database other than `but`, and why it tells no sessions (empty where it does)."""
+    return ((path, refused(path, sessions_in)) for path in _databases(home) if str(path) not in but)
 
 
 def refer(path: Path) -> SessionRef | None:  # noqa: ARG001 - a document tells its session only when it is read

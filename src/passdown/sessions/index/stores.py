@@ -93,6 +93,14 @@ def rows() -> Iterator[tuple[Agent, Path, Logs | None]]:
             continue
 
 
+def databases_in(home: Path, logs: Logs | None) -> Iterator[Path]:
+    """Yield an agent's databases of many sessions, those that its patterns name outright."""
+    for pattern in logs.patterns if logs is not None and not logs.whole else ():
+        first = pattern.partition("|")[0]
+        if first.endswith(".db") and "*/" not in first:
+            yield from (path for path in home.glob(first) if not path.is_symlink())
+
+
 def list_files(home: Path, logs: Logs) -> dict[str, Folder]:
     """Return the folders and files that an agent's patterns name; no link is followed where they leave the name open.
 
