@@ -21,6 +21,7 @@ from passdown.model.session import Interruption, ToolResult, UserMessage
         ("<system-reminder>x</system-reminder>", "injected", "<system-reminder>x</system-reminder>"),
         ("<command-message>x is running</command-message>\n<command-name>/x</command-name>", "command", "/x"),
         ("<command-name>/x</command-name><command-args>do it</command-args>", "command", "do it"),
+        ("<command-name>/a:x</command-name>\n<command-args>14</command-args>", "command", "/a:x 14"),
         ("<bash-input>git pull</bash-input>", "shell", "git pull"),
         ("<bash-stdout>ok</bash-stdout><bash-stderr></bash-stderr>", "injected", None),
         ("<local-command-stdout>Bye!</local-command-stdout>", "injected", None),

@@ -33,6 +33,13 @@ TWO = {"question": "Which port?", "header": "Port", "id": "port"}
         ({"questions": [ONE]}, json.dumps({"answers": {"Which database?": "SQLite"}}), [("Which database?", "SQLite")]),
         ({"questions": [ONE, TWO]}, "User has provided the following answers:\n\n**Store**: SQLite\n**Port**: 80",
          [("Which database?", "SQLite"), ("Which port?", "80")]),
+        (
+            {"questions": [ONE, TWO]},
+            'User has answered your questions: "Which database?"="files, for now" user notes: files, for now, '  # noqa: ISC004
+            '"Which port?"="80" selected preview: [80]. You can now continue.',
+            [("Which database?", "files, for now"), ("Which port?", "80")],
+        ),
+        ({"questions": [ONE]}, 'User has answered your questions: "Which database?"="what speaks for SQLite?"', []),
         (ONE, "User responded: none of them,\nuse files", [("Which database?", "none of them, use files")]),
         (ONE, "User selected: SQLite (Recommended)", [("Which database?", "SQLite (Recommended)")]),
         ({"questions": [ONE, TWO]}, "User selected: SQLite", []),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from passdown.evidence.classify import is_announced, judge
+from passdown.evidence.kinds import look_at
 from passdown.evidence.output import bare_output, error_line
 from passdown.evidence.shell import split_shell
 
@@ -166,10 +167,31 @@ def test_other_words_announce_nothing(said: str) -> None:
         (GEMINI, "it broke"),
         (QWEN, "it broke"),
         ("", ""),
+        ("> Build error occurred\n[TypeError: generate is not a function]\n\n> app@1.0.0 build\n> next build",
+         "[TypeError: generate is not a function]"),
+        ("Uncaught RangeError: too far", "Uncaught RangeError: too far"),
     ],
 )  # fmt: skip
 def test_error_line(text: str, line: str) -> None:
     assert error_line(bare_output(text)) == line
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ('bash -lc "pytest -q"', "test"),
+        ("sh -c 'cd api && go test ./... ; echo $?'", "test"),
+        ('pwsh -NoProfile -Command "Invoke-Pester -Path ./tests -Output Minimal"', "test"),
+        ('powershell -c "Get-ChildItem"', "other"),
+        ('bash -c "rm -r build"', "edit"),
+        ('bash -c ""', "other"),
+        ("bash -c", "other"),
+        ("bash run_tests.sh", "test"),
+        ("bash -c \"bash -c 'bash -c pytest'\"", "test"),
+    ],
+)
+def test_a_shell_that_is_given_a_command_is_that_command(command: str, kind: str) -> None:
+    assert look_at(command).kind == kind
 
 
 def test_outcomes_that_are_not_failures_stay_what_they_are() -> None:

@@ -53,7 +53,10 @@ def test_only_a_person_of_the_main_agent_gives_directives(log) -> None:
 def test_the_request_of_a_slash_command_is_the_persons(log) -> None:
     log.human("find out how the export is limited today", origin="command")
     log.human("14", origin="command")
-    assert [directive.text for directive in log.evidence().directives] == ["find out how the export is limited today"]
+    log.human("/model fast", origin="command")
+    log.human("/plan:phase 14", origin="command")
+    said = [directive.text for directive in log.evidence().directives]
+    assert said == ["find out how the export is limited today", "/plan:phase 14"]
 
 
 def test_a_plan_a_session_began_with_is_no_ones_words(log) -> None:

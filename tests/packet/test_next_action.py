@@ -20,7 +20,7 @@ VAGUE = [
     "", "   ", "continue", "Continue.", "keep going", "finish the rest", "TBD", "none", "see above", "N/A", "todo",
     "Fix the remaining issues", "work on it", "next steps as discussed", "finish", "carry on with the task",
     "继续", "继续完成剩下的工作", "下一步", "待定", "同上", "按计划推进", "完成剩余任务", "無", "続き", "계속 진행", "...", "weiter",
-    "continue with the implementation of the feature", "deploy", "line one\nline two", "x " * 200, "Fix bugs", "???",
+    "continue with the implementation of the feature", "deploy", "line one\nline two", "x " * 200, "Fix bugs", "???", "clean-up", "finish the follow-up tasks",
 ]  # fmt: skip
 GOOD = [
     "Make tests/test_export.py::test_burst_resets pass", "Run `pytest -x tests/test_limits.py`", "Edit src/limits.py",
@@ -29,7 +29,7 @@ GOOD = [
     "Read the clock inside the lock", "Open a pull request for the export limit", "Delete the unused migration script",
     "Move parse_header() into http/headers.py", "Write a failing test for the empty upload case", "Bump msgspec to 0.23",
     "修复 src/limits.py 里的时钟读取", "为导出接口添加限流中间件", "运行 `pytest -x` 并修复失败的用例", "把登录页面的空指针异常改掉",
-    "给导出接口补充并发测试用例", "ログイン画面の例外処理を追加する", "로그인 화면의 예외 처리를 추가", "Ajouter le jeton au formulaire de connexion",
+    "Implement spotter-gqc", "给导出接口补充并发测试用例", "ログイン画面の例外処理を追加する", "로그인 화면의 예외 처리를 추가", "Ajouter le jeton au formulaire de connexion",
 ]  # fmt: skip
 
 
@@ -164,6 +164,24 @@ def test_done_plan_item_is_not_next(make_evidence: Callable[..., Evidence]) -> N
     assert packet.next_action.text == "Wire the parser into the loader"
     assert [item.text for item in packet.remaining] == ["Wire the parser into the loader"]
     assert "Write the parser" in [item.text for item in packet.completed]
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("# Plan\n## Files\n### 1. `a.py`: read quotes\n1. open it\n### 2. `b.py`: write them\n## Verification\n1. Quotes stay",
+         ["`a.py`: read quotes", "`b.py`: write them"]),
+        ("## Context\n1. Quotes are lost\n## Steps\n1. Read quotes in `a.py`\n2. Write them in `b.py`\n## 验证\n1. 引号不变",
+         ["Read quotes in `a.py`", "Write them in `b.py`"]),
+        ("## Verification\n1. Quotes stay in `a.py`", ["Quotes stay in `a.py`"]),
+        ("### Step 1: read quotes in `a.py`\n1. open it\n2. mend it", ["open it", "mend it"]),
+    ],
+)  # fmt: skip
+def test_how_a_plan_is_checked_is_no_item_of_it(
+    make_evidence: Callable[..., Evidence], text: str, items: list[str]
+) -> None:
+    packet = build_packet(make_evidence(plan=PlanFact(text=text)))
+    assert [item.text for item in packet.remaining if item.source == "plan"] == items
 
 
 @pytest.mark.parametrize(

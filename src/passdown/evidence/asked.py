@@ -13,7 +13,7 @@ MAX_ANSWER = 300
 _READ = 20_000
 
 _SINGLE = r"(?is)\A\s*(?:the )?user (?:responded|selected|answered|chose|replied)(?: with)?:\s*(.+)\Z"
-_END = r'"(?:, "|\.? (?:You can now|Now)\b|\.?\s*\Z)'
+_END = r'"(?:, "| user notes: | selected (?:preview|markdown):|\.? (?:You can now|Now)\b|\.?\s*\Z)'
 _NO_ANSWER = frozenset({"", "unanswered", "no answer", "(no answer)", "null", "none", "n/a"})
 
 
@@ -27,7 +27,12 @@ def answers_in(arguments: dict[str, Any], text: str) -> list[tuple[str, str]]:
         if len(asked) == 1 and not found[0][1] and (single := compiled(_SINGLE).match(text)):
             found = [(asked[0][0], single[1])]
     lines = [(one_line(question, MAX_QUESTION), one_line(answer, MAX_ANSWER)) for question, answer in found]
-    return [(question, answer) for question, answer in lines if answer.casefold() not in _NO_ANSWER]
+    return [(question, answer) for question, answer in lines if not _decides_nothing(answer)]
+
+
+def _decides_nothing(answer: str) -> bool:
+    """Say whether an answer is none, or asks something itself."""
+    return answer.casefold() in _NO_ANSWER or answer.endswith(("?", "？"))
 
 
 def _questions(arguments: dict[str, Any]) -> list[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
-from passdown.evidence.shell import without_redirections, words_in
+from passdown.evidence.shell import split_shell, without_redirections, words_in
 from passdown.model.command import normalize_command
 from passdown.model.pattern import lazy_pattern
 
@@ -36,7 +36,7 @@ READERS = _table(
 
 _TEST = _table(
     "pytest py.test nosetests nose2 unittest tox nox jest vitest mocha ava tap rspec phpunit pest ctest cypress behave "
-    "robot karma busted bats gotestsum ginkgo nextest minitest"
+    "robot karma busted bats gotestsum ginkgo nextest minitest Invoke-Pester"
 )
 _LINT = _table(
     "ruff flake8 pylint mypy pyright basedpyright eslint oxlint biome tsc tsgo golangci-lint rubocop shellcheck "
@@ -73,6 +73,8 @@ _TEST_FILE = lazy_pattern(
 _IN_PLACE = lazy_pattern(r"-[a-z]*i")
 _PYTHON = lazy_pattern(r"python[\d.]*")
 _INTERPRETERS = _table("py bash sh ruby tsx ts-node perl")
+_SHELLS = _table("sh bash zsh dash pwsh powershell")
+_SCRIPT_FLAG = lazy_pattern(r"-[a-z]{0,3}c|-[Cc]ommand")
 _PREFIXES = frozenset({"sudo", "nice", "nohup", "stdbuf", "xvfb-run", "bundle", "exec", "time", "caffeinate"})
 _LEADING = _PREFIXES | {"timeout", "gtimeout", "xargs"}
 _GIT_READS = _table(
@@ -175,7 +177,20 @@ def words_of(text: str) -> tuple[str, ...]:
         else:
             break
         words = list(normalize_command(words))
-    return tuple(words)
+    return _within_shell(words) or tuple(words)
+
+
+def _within_shell(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of the command that a shell is given (`bash -c "pytest"`); of several, those of the tests."""
+    if program_of(words) not in _SHELLS:
+        return ()
+    flag = next((at for at, word in enumerate(words) if at and _SCRIPT_FLAG.fullmatch(word)), len(words))
+    script = words[flag + 1] if flag + 1 < len(words) else ""
+    if not script or len(script) >= MAX_LOOKED_AT:
+        return ()
+    inner = [words_of(part.text) for part in split_shell(script)[:20]]
+    tests = [found for found in inner if kind_of(found) == "test"]
+    return tests[0] if tests else inner[0] if len(inner) == 1 else ()
 
 
 def program_of(words: Sequence[str]) -> str:

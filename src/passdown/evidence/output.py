@@ -74,7 +74,7 @@ _PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("--- fail: ",), r"^\s*--- FAIL: "),
     (("(fail) ",), r"^\(fail\) "),
     (("error", "exception", "failure", "interrupt"),
-     r"^(?:\w+\.)*\w*(?:Error|Exception|Failure|Interrupt)\b(?:\s*\[[A-Z_]+\])?(?::|$)"),
+     r"^(?:\[|Uncaught )?(?:\w+\.)*\w*(?:Error|Exception|Failure|Interrupt)\b(?:\s*\[[A-Z_]+\])?(?::|$)"),
     (("** (",), r"^\*\* \(\w*Error\)|^\s+\*\* \(\w+\)"),
     (("panic",), r"^thread '.*' panicked|^panic: "),
     (("fatal", "conflict ", " ! ["), r"^(?:fatal|FATAL)\b|^CONFLICT |^ ! \["),

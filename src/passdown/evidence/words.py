@@ -25,6 +25,8 @@ _OURS = r'(?m)^"?\[passdown\] '
 _PADDING = r"(?<=\S)[ \t]{3,}(?=\S)"
 _THOUGHT = r"(?s)<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)"
 """What some models put among their words where the program between does not take it out."""
+_INSTALLED = r"/[\w-]+:[\w:-]+\s+\S"
+"""A command that no program has by itself (`/plan:phase 14`): what it is given is a wish, however short."""
 _BRIEF_FILE = r'(?s)<file name="[^"\n]{0,4096}/passdown/launch/[^"\n]{0,200}">.*</file>\s*'
 
 
@@ -244,6 +246,8 @@ def own_words(text: str) -> str:
 
 def _directs(event: UserMessage) -> bool:
     """Say whether a message in the user's role carries a person's own wish."""
+    if event.origin == "command" and compiled(_INSTALLED).match(event.text):
+        return True
     if event.origin == "command":
         return not event.text.lstrip().startswith("/") and says_something(event.text.strip().rstrip(":"))
     return event.origin in {"human", "plan"}

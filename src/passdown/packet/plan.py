@@ -13,6 +13,13 @@ from passdown.packet.vague import is_filler
 
 _CHECKBOX = lazy_pattern(r"\s{0,12}(?:[-*+]|\d{1,3}[.)])\s+\[( |x|X|-|~|>)\]\s+(\S.*)")
 _NUMBERED = lazy_pattern(r"\s{0,3}\d{1,3}[.)]\s+(\S.*)")
+_STEP_HEADING = lazy_pattern(r"#{1,6}\s+(?:step\s+)?\d{1,3}[.):]\s+(\S.*)", re.IGNORECASE)
+_ASIDE = lazy_pattern(
+    r"#{1,6}\s+\W*(?:verif|test|valid|accept|context|background|notes?\b|risk|why\b|out of scope|non-goals|"
+    r"验|测试|背景|风险)",
+    re.IGNORECASE,
+)
+"""A heading of a plan below which no work is listed: why, and how to see that it is done."""
 _MARKS: dict[str, PlanStatus] = {
     " ": "pending", "x": "completed", "X": "completed", "-": "cancelled", "~": "in_progress", ">": "in_progress",
 }  # fmt: skip
@@ -58,7 +65,7 @@ def _asks(text: str) -> bool:
 
 
 def plan_items(plan: PlanFact | None) -> list[PlanItem]:
-    """Return the plan's items; for a free-form plan its checkboxes, else its numbered lines as pending."""
+    """Return the plan's items; for a free-form plan its checkboxes, else its numbered headings or lines as pending."""
     if plan is None:
         return []
     if plan.items:
@@ -67,5 +74,19 @@ def plan_items(plan: PlanFact | None) -> list[PlanItem]:
     boxes = [match for match in map(_CHECKBOX.fullmatch, lines) if match]
     if boxes:
         return [PlanItem(text=box[2].strip(), status=_MARKS[box[1]]) for box in boxes[:_MOST]]
-    numbered = [match for match in map(_NUMBERED.fullmatch, lines) if match]
+    headings = [match for match in map(_STEP_HEADING.fullmatch, lines) if match]
+    numbered = headings if len(headings) > 1 else _numbered(lines)
     return [PlanItem(text=match[1].strip()) for match in numbered[:_MOST]]
+
+
+def _numbered(lines: list[str]) -> list[re.Match[str]]:
+    """Return the numbered lines, but for those below a heading that lists no work; all of them when that is all."""
+    found: list[re.Match[str]] = []
+    below: list[re.Match[str]] = []
+    aside = False
+    for line in lines:
+        if line.startswith("#"):
+            aside = _ASIDE.match(line) is not None
+        elif match := _NUMBERED.fullmatch(line):
+            (below if aside else found).append(match)
+    return found or below

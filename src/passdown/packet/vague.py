@@ -129,13 +129,17 @@ def is_rounding_off(text: str) -> bool:
     return not _cjk_left(flat, _ROUNDING_CJK, _CJK_FILLERS) and all(word in _ROUNDING for word in words)
 
 
+def _fills(word: str) -> bool:
+    return word.casefold().replace("’", "'").replace("'", "") in _FILLERS
+
+
 def _is_concrete(text: str) -> bool:
     text = _MASKED.sub("", unicodedata.normalize("NFKC", text))
     if _ANCHOR.search(re.sub(r"^\W*(?:n/a|and/or)\W*$", "", text, flags=re.IGNORECASE)):
         return True
     cjk = len(_cjk_left(text, _CJK_FILLERS))
     words = _WORD.findall(_spaced(text))
-    content = [word for word in words if word.casefold().replace("’", "'").replace("'", "") not in _FILLERS]
+    content = [word for joined in words for word in joined.split("-") if not _fills(word)]
     if cjk >= 4 or (cjk >= 2 and content):
         return True
     return (len(content) >= 2) or (len(content) == 1 and len(words) >= 3)

@@ -53,7 +53,7 @@ def classify(text: str) -> tuple[Origin, str]:
     if not head.startswith(("<", "{", "C", "O", "S", "I")):
         return "human", head
     if head.startswith(("<command-name>", "<command-message>")):
-        return "command", _between(head, "command-args") or _between(head, "command-name")
+        return "command", _command(_between(head, "command-name"), _between(head, "command-args"))
     if head.startswith("<bash-input>"):
         return "shell", _between(head, "bash-input")
     if head.startswith(_HOOK):
@@ -63,6 +63,11 @@ def classify(text: str) -> tuple[Origin, str]:
     if head.startswith(PLAN):
         return "plan", head
     return "human", head
+
+
+def _command(name: str, arguments: str) -> str:
+    """Return what a command was given, else its name; of one that somebody installed, both: its name says what for."""
+    return f"{name} {arguments}" if arguments and ":" in name else arguments or name
 
 
 def _between(text: str, tag: str) -> str:
