@@ -292,7 +292,8 @@ class Sample(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `variant` is the index of the perturbed view in its cut, None for the plain view. `difficulty` is in 0..1;
     `information_gap` in nats a token, None until it is scored; `failure_modes` name what the sample trains against.
-    `group_key` is shared by all rollouts of one state, view, perturbation and task.
+    `admitted`: hidden tests were run, fail on the perturbed state and pass with the known fix; None where nothing was
+    perturbed or nobody has them. `group_key` is shared by all rollouts of one state, view, perturbation and task.
     """
 
     sample_id: str
@@ -310,6 +311,7 @@ class Sample(Struct, frozen=True, kw_only=True, omit_defaults=True):
     information_gap: float | None = None
     failure_modes: tuple[str, ...] = ()
     tokens: int = 0
+    admitted: bool | None = None
 
 
 class Cuts(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
+from passdown.data.engine.admitting import Judge, Verdicts, judge_of
 from passdown.data.engine.pipeline import PerturbTable
 from passdown.data.engine.shards import Row
 from passdown.data.engine.stage import Batch, Stage, Work
@@ -34,7 +36,7 @@ def perturbing_stage(settings: PerturbTable, blobs: Path, seed: int) -> Stage:
             level(name)
     parameters = {**msgspec.to_builtins(settings), "seed": seed}
     return Stage(
-        name="perturb", maker="passdown.data.engine.perturbing:perturbing", parameters=parameters,
+        name="perturb", maker="passdown.data.engine.perturbing:perturbing", version=2, parameters=parameters,
         places={"blobs": str(blobs)},
     )  # fmt: skip
 
@@ -42,38 +44,52 @@ def perturbing_stage(settings: PerturbTable, blobs: Path, seed: int) -> Stage:
 def perturbing(levels: list[str], per_cut: int, seed: int, blobs: str) -> Work:
     """Make the work of `perturb`."""
     store = BlobStore(Path(blobs))
+    verdicts: Verdicts = {}
 
     def work(batch: Batch) -> Iterator[Row | Reject]:
         for row in batch:
             cuts = cuts_in(row)
+            judge = judge_of(cuts.trajectory, verdicts)
             made: list[Cut] = []
             for cut in cuts.cuts:
-                variants, failed = _variants(cuts, cut, levels, per_cut, seed, store)
-                made.append(msgspec.structs.replace(cut, perturbed=variants))
-                yield from _counted(failed, cuts)
+                found = _variants(cuts, cut, levels, per_cut, seed, store, judge)
+                made.append(msgspec.structs.replace(cut, perturbed=tuple(found.made)))
+                yield from found.refused
+                yield from _counted(found.failed, cuts)
             yield again(row, msgspec.structs.replace(cuts, cuts=tuple(made)), "perturbed")
 
     return work
 
 
+class _Found(NamedTuple):
+    """What became of the cells that were tried: states, why others did not apply, which were not admitted."""
+
+    made: list[Perturbed]
+    failed: Counter[str]
+    refused: list[Reject]
+
+
 def _variants(
-    cuts: Cuts, cut: Cut, levels: list[str], per_cut: int, seed: int, store: BlobStore
-) -> tuple[tuple[Perturbed, ...], Counter[str]]:
-    """Apply cells in the order of their hash until there are enough variants; count why others did not apply."""
+    cuts: Cuts, cut: Cut, levels: list[str], per_cut: int, seed: int, store: BlobStore, judge: Judge | None
+) -> _Found:
+    """Apply cells in the order of their hash until there are enough states that are admitted, or not to be judged."""
     prefix = cut_off(cuts.trajectory, cut.point.k)
-    made: list[Perturbed] = []
-    failed: Counter[str] = Counter()
+    base = judge.base if judge is not None else None
+    tried = _Found([], Counter(), [])
     for name, cell in _drawn(cuts, cut, levels, seed)[: per_cut * _TRIES]:
-        if len(made) == per_cut:
+        if len(tried.made) == per_cut:
             break
-        found = perturb(
-            cell.uses, cut.snapshot, _with_text(cut, cell, prefix), seed, blobs=store, prefix=prefix, level=name
-        )
+        view = _with_text(cut, cell, prefix)
+        found = perturb(cell.uses, cut.snapshot, view, seed, blobs=store, prefix=prefix, base=base, level=name)
         if isinstance(found, Reject):
-            failed[found.reason] += 1
+            tried.failed[found.reason] += 1
+            continue
+        judged = judge.judged(found, cut, store) if judge is not None else found
+        if isinstance(judged, Reject):
+            tried.refused.append(msgspec.structs.replace(judged, provenance=cuts.trajectory.provenance))
         else:
-            made.append(found)
-    return tuple(made), failed
+            tried.made.append(judged)
+    return tried
 
 
 def _drawn(cuts: Cuts, cut: Cut, levels: list[str], seed: int) -> list[tuple[str, Cell]]:

@@ -35,7 +35,7 @@ def schema() -> pa.Schema:
         ("source", text), ("licence", text), ("k", pa.int32()), ("point", text), ("view", text), ("level", text),
         ("ops", texts), ("continuation", text), ("group_key", text), ("verifier", texts),
         ("difficulty", pa.float32()), ("information_gap", pa.float32()), ("failure_modes", texts),
-        ("view_tokens", pa.int32()),
+        ("view_tokens", pa.int32()), ("admitted", pa.bool_()),
     ], metadata={"passdown": SCHEMA})  # fmt: skip
 
 
@@ -53,6 +53,7 @@ def row_of(rendered: Rendered) -> dict[str, Any]:
         "verifier": list(run.outcome.fail_to_pass) if sample.kind == "rl" else [],
         "difficulty": sample.difficulty, "information_gap": sample.information_gap,
         "failure_modes": list(sample.failure_modes), "view_tokens": sample.tokens,
+        "admitted": sample.admitted,
     }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from passdown.data.samples.tokens import Tokens, role_row, tokenise
 
 _META = (
     "sample_id", "kind", "trajectory_id", "repo", "split", "source", "licence", "k", "point", "view", "level", "ops",
-    "continuation", "group_key", "difficulty", "information_gap", "failure_modes",
+    "continuation", "group_key", "difficulty", "information_gap", "failure_modes", "admitted",
 )  # fmt: skip
 MASKED = "nothing of it is trained on"
 NO_TOKENS = "no tokenizer was named, and its roles are of tokens"

@@ -98,6 +98,7 @@ class _State(NamedTuple):
             k=point.k, point=point.kind, view=given.view.name, variant=self.variant, ops=given.ops, level=given.level,
             continuation=continuation, group_key=group, difficulty=difficulty(self.cut, given.view, given.truths),
             failure_modes=failure_modes(given.view, given.truths), tokens=given.view.tokens,
+            admitted=True if given.truths and all(truth.still_solvable for truth in given.truths) else None,
         )  # fmt: skip
 
 
