@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passdown.data.samples.encoders import ByteTokenizer, encoder
+from passdown.data.samples.encoders import ByteTokenizer, Encode, encoder
 from passdown.data.samples.messages import Called, Message, Role
 from passdown.data.samples.template import END, rendered_text
-from passdown.data.samples.tokens import IGNORED, OBSERVED, Tokens, observation_weights, role_row, tokenise
+from passdown.data.samples.tokens import IGNORED, OBSERVED, Tokens, observation_weights, tokenise
 from passdown.data.samples.volatile import volatile_spans
 
 BYTES = ByteTokenizer()
@@ -25,6 +25,12 @@ def _turn(text: str, part: Role = Role.ACTION, command: str = "") -> Message:
 
 def _seen(text: str, part: Role = Role.ENV) -> Message:
     return Message(role="tool", content=text, call_id="c", part=part)
+
+
+def role_row(prompt: list[Message], follows: list[Message], encode: Encode) -> Tokens:
+    """A row for ECHO: what the environment answered is the target, and nothing else."""
+    (made,) = tokenise(prompt, follows, encode, observations=True, actions=False)
+    return made
 
 
 def _labelled(tokens: Tokens) -> str:

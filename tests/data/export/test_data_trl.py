@@ -95,8 +95,11 @@ def test_observations_are_labels_when_asked_for(worked: Path, tmp_path: Path, wh
 
 
 def test_windows_lose_no_target(worked: Path, tmp_path: Path, whole: Path) -> None:
-    made = export(worked, "trl", tmp_path, kinds=("sft",), how=How(tokenizer="bytes", most=3000))
+    made = export(worked, "trl", tmp_path, kinds=("sft", "echo"), how=How(tokenizer="bytes", most=3000))
     parts: dict[str, str] = {}
+    for row in sorted(_rows(tmp_path, "echo"), key=lambda row: int(row["window"])):
+        assert len(row["input_ids"]) <= 3000
+        assert {role for role, label in zip(row["token_roles"], row["labels"], strict=True) if label != -100} == {2}
     for row in sorted(_rows(tmp_path), key=lambda row: int(row["window"])):
         assert len(row["input_ids"]) <= 3000
         parts[row["sample_id"]] = parts.get(row["sample_id"], "") + _said(row)

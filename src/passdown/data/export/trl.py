@@ -19,7 +19,7 @@ from passdown.data.export.verifier import REWARD, verifier
 from passdown.data.export.written import PLAIN, How, Written, tables
 from passdown.data.samples.encoders import Encode, encoder, load_tokenizer
 from passdown.data.samples.render import Rendered
-from passdown.data.samples.tokens import Tokens, role_row, tokenise
+from passdown.data.samples.tokens import Tokens, tokenise
 
 _META = (
     "sample_id", "kind", "trajectory_id", "repo", "split", "source", "licence", "k", "point", "view", "level", "ops",
@@ -27,7 +27,6 @@ _META = (
 )  # fmt: skip
 MASKED = "nothing of it is trained on"
 NO_TOKENS = "no tokenizer was named, and its roles are of tokens"
-TOO_LONG = "the prompt is longer than a window"
 
 
 def schemas() -> dict[str, Any]:
@@ -43,7 +42,7 @@ def schemas() -> dict[str, Any]:
     texts = [pa.field(name, pa.string()) for name in ("tools", "verifier", "reward", "snapshot_id")]
     return {
         "sft": pa.schema([*tokens, *roles, *counts, *messages, *meta]),
-        "echo": pa.schema([*tokens, *roles, *counts[:1], *messages, *meta]),
+        "echo": pa.schema([*tokens, *roles, *counts, *messages, *meta]),
         "prompts": pa.schema([prompt, *texts, *meta]),
     }
 
@@ -63,9 +62,6 @@ def write_trl(samples: Iterable[Rendered], path: Path, how: How = PLAIN) -> Writ
             if not rows:
                 dropped[NO_TOKENS if table == "echo" and encode is None else MASKED] += 1
                 continue
-            if how.most is not None and any(len(row.get("input_ids") or ()) > how.most for row in rows):
-                dropped[TOO_LONG] += 1
-                continue
             count += 1
             for row in rows:
                 made[table].add(row)
@@ -80,17 +76,17 @@ def _rows(rendered: Rendered, table: str, encode: Encode | None, how: How) -> It
         return
     meta |= {"messages": row["messages"], "tools": row["tools"]}
     tools = rendered.trajectory.tools
-    if table == "echo":
-        if encode is not None and (tokens := role_row(rendered.prompt, rendered.completion, encode, tools)).targets:
-            yield _columns(tokens) | meta
-    elif encode is None:
-        yield meta
-    else:
-        made = tokenise(
-            rendered.prompt, rendered.completion, encode, tools=tools, observations=how.observations, most=how.most
-        )
-        for window, tokens in enumerate(made):
-            yield _columns(tokens) | meta | {"window": window, "windows": len(made)}
+    if encode is None:
+        if table != "echo":
+            yield meta
+        return
+    echo = table == "echo"
+    made = tokenise(
+        rendered.prompt, rendered.completion, encode, tools=tools, observations=how.observations or echo,
+        actions=not echo, most=how.most,
+    )  # fmt: skip
+    for window, tokens in enumerate(made):
+        yield _columns(tokens) | meta | {"window": window, "windows": len(made)}
 
 
 def _columns(tokens: Tokens) -> dict[str, Any]:

@@ -76,13 +76,6 @@ def tokenise(
     return [tokens for tokens in made if tokens.targets]
 
 
-def role_row(prompt: Sequence[Message], completion: Sequence[Message], encode: Encode, tools: str = "") -> Tokens:
-    """Return a whole sample with its roles, and its observations as targets: a row for the loss of ECHO."""
-    return _joined(
-        [*_given(prompt, encode, tools), *(_piece(one, encode, "") for one in completion)], set(), observations=True
-    )
-
-
 def _given(prompt: Sequence[Message], encode: Encode, tools: str) -> list[_Piece]:
     return [_copied(_piece(message, encode, tools if place == 0 else "")) for place, message in enumerate(prompt)]
 
