@@ -1,4 +1,4 @@
-"""What a scripted agent does its work with: every call really happens at the desk, and is written down as an event."""
+"""What a scripted agent does its work with: every call really happens at the desk, and is written down."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from passdown.model.session import (
 AGENT = "scripted"
 _BEGAN = 1_709_542_800_000
 _TURN = 7_000
-ALL_TESTS = "python -m unittest discover -s tests -t ."
+_TESTS = "python -m unittest"
+ALL_TESTS = f"{_TESTS} discover -s tests -t ."
 
 
 class Actor:
@@ -59,6 +60,12 @@ class Actor:
         self._begin(text)
         self._end()
 
+    def hear(self, text: str) -> None:
+        """Be told something by the person whose task this is."""
+        self._turn += 1
+        self.events.append(UserMessage(text=text, **self._where()))
+        self.trees.append(self.trees[-1])
+
     def plan(self, statuses: Mapping[str, PlanStatus]) -> None:
         """Write down the list of what is to do, with the subtasks' statuses (pending where none is given)."""
         items = tuple(
@@ -74,7 +81,8 @@ class Actor:
     def bash(self, command: str, why: str = "") -> Answer:
         """Run a line of shell."""
         call = self._call("Bash", "run", why, command=command, arguments={"command": command})
-        answer = self.place.run(command)
+        only_looks = command.startswith(_TESTS)
+        answer = self.place.tests(command) if only_looks else self.place.run(command)
         self._result(call, answer)
         return answer
 
@@ -117,12 +125,16 @@ class Actor:
         """Make the edits of a subtask (or the given ones) one by one; True when all of them took."""
         done = True
         for swap in part.swaps if swaps is None else swaps:
-            done = self.edit(swap.path, swap.bad, swap.good, self.pick("edit", what=part.title)) and done
+            why = self.pick("edit", what=part.title)
+            if swap.bad:
+                done = self.edit(swap.path, swap.bad, swap.good, why) and done
+            else:
+                self.write(swap.path, swap.good, why)
         return done
 
     def test(self, what: str = "", why: str = "") -> Answer:
         """Run all tests, or one module of them."""
-        return self.bash(f"python -m unittest -v {what}" if what else ALL_TESTS, why or self.pick("test"))
+        return self.bash(f"{_TESTS} -v {what}" if what else ALL_TESTS, why or self.pick("test"))
 
     # --- how it is written down
 

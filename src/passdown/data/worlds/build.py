@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from passdown.data.worlds.model import Defect, Kernel, Part, Swap, Variant, World
+from passdown.data.worlds.model import Commit, Defect, Kernel, Part, Swap, Variant, World
 from passdown.model.pattern import lazy_pattern
 
 HIDDEN = "tests/test_hidden.py"
+_UPSTREAM = "tests/test_upstream.py"
+_MODULE = lazy_pattern(r"(?<!test_)@pkg@\.([a-z])")
 _METHOD = lazy_pattern(r"(?m)^ *def (test_\w+)\(self\)")
 _PIN = "six==1.16.0  # keep: the deployment image has this one and no other\n"
 _PIN_TEST = """
@@ -40,23 +42,64 @@ def made(kernel: Kernel, variant: Variant) -> World:
     """Return the world. Raises `ValueError` where a hunk of the kernel does not stand once in its file."""
     chosen = [next(defect for defect in kernel.defects if defect.id == name) for name in variant.defects]
     reference = _files(kernel, variant)
-    files = dict(reference)
-    for defect in reversed(chosen):
-        for swap in reversed(_swaps(defect.swaps, variant)):
-            files[swap.path] = replaced(files[swap.path], swap.good, swap.bad)
+    files = _spoilt(reference, chosen, variant)
     spared = [defect for defect in kernel.defects if defect not in chosen]
     keep = kernel.keep + "".join(defect.hidden for defect in spared) + (_PIN_TEST if "pin" in variant.mess else "")
     asked = "".join(defect.hidden for defect in chosen)
     hidden = _named(f"{kernel.header}\n\nclass HiddenTest(unittest.TestCase):\n{asked}{keep}", variant)
     return World(
         id=f"{kernel.id}-{variant.id}", kernel=kernel.id, task=_task(kernel, variant, chosen), files=files,
-        reference={path: text for path, text in reference.items() if files[path] != text},
+        reference={path: text for path, text in reference.items() if files.get(path) != text},
         subtasks=tuple(_part(defect, variant) for defect in chosen),
         visible=tuple(sorted(path for path in files if path.startswith("tests/test_"))),
         hidden={HIDDEN: hidden}, fail_to_pass=_ids(asked), pass_to_pass=_ids(keep),
-        traps=tuple(swap for defect in spared for swap in _swaps(defect.swaps, variant)),
+        traps=_swaps((kernel.trap,), variant) if kernel.trap else (),
         known_failing=("tests.test_upstream.Upstream.test_upstream_speaks_version_3",) * ("expected" in variant.mess),
+        history=_history(kernel, variant, chosen, reference),
     )  # fmt: skip
+
+
+def _spoilt(reference: dict[str, str], defects: list[Defect], variant: Variant) -> dict[str, str]:
+    files = dict(reference)
+    for defect in reversed(defects):
+        for swap in reversed(_swaps(defect.swaps, variant)):
+            if swap.bad:
+                files[swap.path] = replaced(files[swap.path], swap.good, swap.bad)
+            elif files.pop(swap.path, "") != swap.good:
+                raise ValueError(f"{swap.path} is not what the hunk says")
+    return files
+
+
+def _history(kernel: Kernel, variant: Variant, chosen: list[Defect], reference: dict[str, str]) -> tuple[Commit, ...]:
+    """Return the past: module by module, the tests, what makes it messy, and the slips, each in a commit of its own."""
+    present = [defect for defect in chosen if not defect.slip]
+    files = _spoilt(reference, present, variant)
+    sources = [path for path in (_named(path, variant) for path in kernel.files) if path in files]
+    sources = [path for path in sources if path.endswith(".py") and not path.startswith("tests/")]
+    commits = [Commit(f"Start with {_stem(sources[0])}", {path: files[path] for path in _plain(files, sources[0])})]
+    commits += [Commit(f"Add {_stem(path)}", {path: files[path]}) for path in sources[1:]]
+    tests = {path: text for path, text in files.items() if path.startswith("tests/") and path != _UPSTREAM}
+    commits.append(Commit("Add tests", tests))
+    seen = {path for commit in commits for path in commit.files}
+    if rest := {path: text for path, text in files.items() if path not in seen}:
+        commits.append(Commit("Write down what is known of the deployment", rest))
+    for defect in (defect for defect in chosen if defect.slip):
+        present = [one for one in chosen if one in present or one is defect]
+        after = _spoilt(reference, present, variant)
+        changed = {path: text for path, text in after.items() if files[path] != text}
+        commits.append(Commit(_named(defect.slip, variant), changed))
+        files = after
+    return tuple(commits)
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".py")
+
+
+def _plain(files: dict[str, str], first: str) -> list[str]:
+    """Return what a repository begins with: its README, one module, and the files that make packages."""
+    packages = [path for path in files if path.endswith("__init__.py") and not path.startswith("tests/")]
+    return [path for path in files if path in ("README.md", first, *packages)]
 
 
 def replaced(text: str, old: str, new: str) -> str:
@@ -67,6 +110,8 @@ def replaced(text: str, old: str, new: str) -> str:
 
 
 def _named(text: str, variant: Variant) -> str:
+    dotted = variant.shape.replace("/", ".")
+    text = _MODULE.sub(lambda found: dotted + found[1], text.replace("@pkg@/", variant.shape))
     for name, value in variant.names.items():
         text = text.replace(f"@{name}@", value)
     return text
@@ -82,14 +127,15 @@ def _part(defect: Defect, variant: Variant) -> Part:
     return Part(
         id=defect.id, title=_named(defect.title, variant), ask=_named(defect.ask, variant),
         swaps=_swaps(defect.swaps, variant), wrong=_swaps(defect.wrong, variant),
-        after=tuple(name for name in defect.after if name in variant.defects),
+        after=tuple(name for name in defect.after if name in variant.defects), tests=_ids(defect.hidden),
     )  # fmt: skip
 
 
 def _files(kernel: Kernel, variant: Variant) -> dict[str, str]:
     files = {_named(path, variant): _named(text, variant) for path, text in kernel.files.items()}
     files.setdefault("tests/__init__.py", "")
-    files.setdefault(f"{variant.names['pkg']}/__init__.py", "")
+    if variant.shape.endswith("/"):
+        files.setdefault(_named("@pkg@/__init__.py", variant), "")
     if "todo" in variant.mess:
         path, line, comment = (_named(text, variant) for text in kernel.todo)
         indent = line[: len(line) - len(line.lstrip())]
@@ -99,7 +145,7 @@ def _files(kernel: Kernel, variant: Variant) -> dict[str, str]:
     if "decision" in variant.mess:
         files["docs/decisions.md"] = f"# Decisions\n\n{_named(kernel.decision, variant)}\n"
     if "expected" in variant.mess:
-        files["tests/test_upstream.py"] = _EXPECTED
+        files[_UPSTREAM] = _EXPECTED
         files["README.md"] += _README_EXPECTED
     return dict(sorted(files.items()))
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from passdown.data.worlds.model import Commit
 from passdown.io.process import Ended, run_process
 from passdown.model.pattern import lazy_pattern
 
@@ -21,7 +23,9 @@ _TOOK = lazy_pattern(r"\bin \d+\.\d+s\b")
 _ADDRESS = lazy_pattern(r"\b0x[0-9a-f]{6,16}\b")
 _STDLIB = lazy_pattern(r'(?<=File ")/[^"\n]*/lib/python3\.\d+/')
 _DATE = "2024-03-04T09:00:00+0000"
-_START = "git init -q -b main . && git add -A && git commit -q -m 'Start of the repository'"
+_BEGAN, _DAY = 1_706_778_000, 86_400
+_START = "git init -q -b main && git fast-import --quiet < {} && git reset -q && git rev-parse HEAD"
+_KNOWN_ANSWERS = 4096
 
 
 class Answer(NamedTuple):
@@ -29,6 +33,9 @@ class Answer(NamedTuple):
 
     code: int
     text: str
+
+
+_ANSWERS: dict[bytes, Answer] = {}
 
 
 class Desk:
@@ -71,22 +78,35 @@ class Desk:
                     found[path.relative_to(self.folder).as_posix()] = path.read_bytes()
         return dict(sorted(found.items()))
 
-    def commit(self) -> str:
-        """Make a repository of the files and return the id of its commit."""
-        self.run(_START)
-        return self.run("git rev-parse HEAD").text.strip()
+    def commit(self, history: Sequence[Commit]) -> str:
+        """Make a repository with this past and return the id of its last commit."""
+        stream = self.home / "history"
+        stream.write_bytes(b"".join(_imported(commit, day) for day, commit in enumerate(history)))
+        return self.run(_START.format(shlex.quote(str(stream)))).text.strip()
+
+    def tests(self, command: str) -> Answer:
+        """Run a command that only looks at files. On the same files it is not run again in this process."""
+        digest = hashlib.sha256(f"{self.root}\0{command}\0".encode())
+        for path, content in self.tree().items():
+            digest.update(f"{path}\0{len(content)}\0".encode() + content)
+        known = _ANSWERS.get(key := digest.digest())
+        if known is None:
+            if len(_ANSWERS) >= _KNOWN_ANSWERS:
+                _ANSWERS.clear()
+            known = _ANSWERS[key] = self.run(command)
+        return known
 
     def run(self, command: str) -> Answer:
         """Run a line of shell in the folder."""
         ended = self.end_of(["/bin/sh", "-c", f"exec 2>&1\n{command}"])
         return Answer(ended.code, self._stable(ended.out.head + ended.out.tail))
 
-    def end_of(self, argv: list[str]) -> Ended:
+    def end_of(self, argv: list[str], timeout: float = TIMEOUT) -> Ended:
         """Run a program in the folder, its output kept and not shown."""
         sink = os.open(os.devnull, os.O_WRONLY)
         try:
             return run_process(
-                argv, cwd=self.folder, timeout=TIMEOUT, targets=(sink, sink), environ=self._environ, stdin=False
+                argv, cwd=self.folder, timeout=timeout, targets=(sink, sink), environ=self._environ, stdin=False
             )  # fmt: skip
         finally:
             os.close(sink)
@@ -95,6 +115,18 @@ class Desk:
         text = text.replace(str(self.folder), self.root).replace(str(self.home), "/home/dev")
         text = _STDLIB.sub("/usr/lib/python3/", text)
         return _ADDRESS.sub("0x7f0000000000", _TOOK.sub("in 0.001s", text))
+
+
+def _imported(commit: Commit, day: int) -> bytes:
+    """Return a commit as `git fast-import` reads it; the ids depend on nothing but its content and its day."""
+    who = f"Dev <dev@example.org> {_BEGAN + day * _DAY} +0000"
+    message = commit.message.encode()
+    head = f"commit refs/heads/main\nauthor {who}\ncommitter {who}\ndata {len(message)}\n".encode() + message + b"\n"
+    files = [
+        f"M 100644 inline {path}\ndata {len(content)}\n".encode() + content + b"\n"
+        for path, content in as_bytes(commit.files).items()
+    ]
+    return head + b"".join(files)
 
 
 @contextmanager
