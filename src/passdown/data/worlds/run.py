@@ -14,10 +14,13 @@ from passdown.data.worlds.desk import Desk, as_bytes, desk
 from passdown.data.worlds.model import World
 from passdown.data.worlds.skills import (
     careful,
+    explorer,
     half_done,
     hasty,
     looper,
+    planner,
     regression,
+    reviewed,
     successors,
     wrong_file,
 )  # fmt: skip
@@ -36,6 +39,9 @@ PREDECESSORS: dict[str, Callable[[Actor], None]] = {
     "looper": looper.work,
     "half_done": half_done.work,
     "regression": regression.work,
+    "planner": planner.work,
+    "explorer": explorer.work,
+    "reviewed": reviewed.work,
 }
 SUCCESSORS: dict[str, Callable[[Actor], None]] = {"careful": successors.careful, "shortest": successors.shortest}
 
@@ -97,7 +103,7 @@ def _run(
     world: World, work: Callable[[Actor], None], told: Continued, tree: Mapping[str, bytes] | None, task: str
 ) -> Run:
     with desk(world.id, world.files) as place:
-        commit = place.commit()
+        commit = place.commit(world.history)
         if tree is not None:
             place.put(as_bytes(tree))
         actor = Actor(world, place, skill=told.skill, seed=told.seed, commit=commit, task=task)

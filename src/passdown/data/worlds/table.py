@@ -13,6 +13,18 @@ from passdown.errors import UsageError
 
 KERNELS: dict[str, tuple[str, ...]] = {
     "durations": ("a", "b", "c", "d"),
+    "caches": ("a", "b", "c", "d"),
+    "ledger": ("a", "b", "c", "d"),
+    "wrapping": ("a", "b", "c", "d"),
+    "graphs": ("a", "b", "c", "d"),
+    "routes": ("a", "b", "c", "d"),
+    "configs": ("a", "b", "c", "d"),
+    "eventlog": ("a", "b", "c", "d"),
+    "units": ("a", "b", "c", "d"),
+    "jobs": ("a", "b", "c", "d"),
+    "templates": ("a", "b", "c", "d"),
+    "imports": ("a", "b", "c", "d"),
+    "limits": ("a", "b", "c", "d"),
 }
 """Every kernel, in the module of its name, with the ids of its variants."""
 

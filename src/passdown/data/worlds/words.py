@@ -71,5 +71,15 @@ WORDS: dict[str, tuple[str, ...]] = {
         "Continuing somebody's work, so I check what is there.",
         "Let me see how far this has got.",
     ),
+    "wonder": (
+        "I want to understand {path} before I touch anything.",
+        "What else depends on this? {path} next.",
+        "{path} may matter as well.",
+        "Let me also go through {path}.",
+    ),
+    "past": ("How did this come about?", "The history may tell why it is so.", "What was changed last?"),
+    "blame": ("When did {path} change?", "The past of {path}.", "Who touched {path}, and why?"),
+    "answer": ("You are right. I mend it: {what}.", "Fair point. Next: {what}.", "I see. Doing it again: {what}."),
+    "claim": ("Done: {what}. Please have a look.", "Ready for review: {what}.", "That is my first version of: {what}."),
     "check": ("Is this part done already?", "Comparing {path} with what is asked.", "What does {path} look like now?"),
 }

@@ -155,7 +155,8 @@ KERNEL = Kernel(
 ''',
         ),
         Defect(
-            id="sign", title="read a minus sign", ask="A leading minus makes a @thing@ negative, when read and shown.",
+            id="sign", slip="Take the sign out for now", title="read a minus sign",
+            ask="A leading minus makes a @thing@ negative, when read and shown.",
             swaps=(
                 Swap("@pkg@/parse.py", "    sign = 1\n    if not rest",
                      '    sign = 1\n    if rest.startswith("-"):\n        sign, rest = -1, rest[1:]\n    if not rest'),
@@ -221,13 +222,14 @@ KERNEL = Kernel(
     variants=(
         Variant(id="a", names={"pkg": "timespan", "thing": "duration"}, defects=("weeks", "sign", "error"),
                 mess=("todo", "expected")),
-        Variant(id="b", names={"pkg": "cooktime", "thing": "cooking time"}, defects=("clock", "zero"),
-                mess=("decision",)),
+        Variant(id="b", names={"pkg": "cooktime", "thing": "cooking time"}, defects=("clock", "zero", "error"),
+                mess=("decision",), shape="lib/@pkg@/"),
         Variant(id="c", names={"pkg": "shifts", "thing": "shift length"}, defects=("twice", "clock", "sign", "zero"),
-                mess=("pin", "decision")),
+                mess=("pin", "decision"), shape="@pkg@_"),
         Variant(id="d", names={"pkg": "leases", "thing": "lease time"}, defects=("error", "weeks", "twice"),
                 mess=("todo", "pin")),
     ),
     todo=("@pkg@/parse.py", "    rest = text.strip().lower()", "return a float, so that 1.5h works"),
     decision="@thing@s are whole seconds (int). Fractions were tried and gave sums that nobody could check.",
+    trap=Swap("@pkg@/parse.py", "elif char.isalpha() and number:", 'elif char != " ":'),
 )  # fmt: skip

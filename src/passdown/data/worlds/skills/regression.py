@@ -5,6 +5,9 @@ from __future__ import annotations
 from passdown.data.worlds.actor import Actor
 from passdown.data.worlds.model import Swap
 from passdown.data.worlds.skills.steps import finish, overview, paths, read_sources
+from passdown.model.pattern import lazy_pattern
+
+_DEFINED = lazy_pattern(r"(?m)^(?:def|class) (\w+)\(")
 
 
 def work(actor: Actor) -> None:
@@ -26,13 +29,18 @@ def work(actor: Actor) -> None:
 
 
 def _trap(actor: Actor) -> Swap:
-    """Return a hunk that breaks something and can be told apart from the tasks': else a slip of the keyboard."""
-    about = set(paths(actor))
+    """Return the hunk that breaks a visible test: the world's own, else a name that is written in another way."""
     for trap in actor.world.traps:
-        text = actor.world.files[trap.path]
-        if trap.path not in about and text.replace(trap.good, trap.bad).count(trap.bad) == 1 == text.count(trap.good):
+        if _text(actor, trap.path).count(trap.good) == 1 and trap.bad not in _text(actor, trap.path):
             return trap
-    path = paths(actor)[0]
-    text = (actor.place.folder / path).read_text("utf-8")
-    line = next(line for line in text.splitlines() if line.startswith(("def ", "class ")) and text.count(line) == 1)
-    return Swap(path, line.rstrip(":"), line)
+    tests = "".join(actor.world.files[path] for path in actor.world.visible)
+    for path in (path for path in paths(actor) if path in actor.world.files):
+        text = _text(actor, path)
+        for found in _DEFINED.finditer(text):
+            if found[1] in tests and text.count(found[0]) == 1:
+                return Swap(path, found[0].replace(found[1], f"{found[1]}_"), found[0])
+    raise ValueError(f"nothing to break in {actor.world.id}")
+
+
+def _text(actor: Actor, path: str) -> str:
+    return (actor.place.folder / path).read_text("utf-8")

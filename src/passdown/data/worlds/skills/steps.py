@@ -13,9 +13,10 @@ def overview(actor: Actor) -> None:
 
 
 def read_sources(actor: Actor) -> None:
-    """Read every file that the subtasks are about."""
+    """Read every file that the subtasks are about, as far as there is one."""
     for path in paths(actor):
-        actor.read(path, actor.pick("read", path=path))
+        if path in actor.world.files:
+            actor.read(path, actor.pick("read", path=path))
 
 
 def paths(actor: Actor) -> tuple[str, ...]:

@@ -39,6 +39,10 @@ def _put_right(actor: Actor, part: Part, number: int, swap: Swap) -> None:
     """Make one hunk where it is missing, or replace the wrong design of it."""
     target = actor.place.folder / swap.path
     text = target.read_text("utf-8") if target.is_file() else ""
+    if not swap.bad:
+        if not target.is_file():
+            actor.write(swap.path, swap.good, actor.pick("edit", what=part.title))
+        return
     others = [part.wrong[number].good] if number < len(part.wrong) else []
     for old in (*others, swap.bad):
         if text.count(old) == 1 and replaced(text, old, swap.good) and not _stands(text, swap):

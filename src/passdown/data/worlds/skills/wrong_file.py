@@ -13,7 +13,7 @@ def work(actor: Actor) -> None:
     sources = [
         path for path, text in actor.world.files.items() if text and path.endswith(".py") and path[:5] != "tests"
     ]
-    wrong = next((path for path in sources if path not in about), sources[0])
+    wrong = next((path for path in sources if path not in about), actor.world.visible[0])
     text = actor.read(wrong, actor.pick("wrong", path=wrong))
     actor.write(wrong, text + "\n\nSTRICT = True\n", actor.pick("wrong", path=wrong))
     actor.test()
