@@ -136,7 +136,7 @@ TOOLS: list[tuple[str, dict[str, Any], list[Operation]]] = [
     (
         "run_ipython",
         {"code": "insert_content_at_line('a.py', 1, 'y')"},
-        [Opaque(path="a.py", reason="run_ipython")],
+        [Insert(path="a.py", line=0, text="y")],
     ),
     (EDITOR, {"command": "create", "path": "/testbed/a", "file_text": "x"}, [Write(path="a", content="x")]),
     (EDITOR, {"command": "str_replace", "path": "a", "old_str": "x", "new_str": "y"}, [Replace(path="a", old="x", new="y")]),
