@@ -29,6 +29,9 @@ _REMEMBERED = 4096
 _REMEMBERED_SHORT = 512
 """How many texts in which nothing was found are remembered, and of how many characters: many are redacted twice."""
 
+KEY_MARKS = ("PRIVATE KEY", "PuTTY-User-Key", "Private-MAC")
+"""A text without any of these holds no private key: every line of it can be redacted by itself."""
+
 _PASSES = 6
 _DEEPEST = 128
 _SHORTEST_ENVIRONMENT_VALUE = 8
@@ -81,7 +84,7 @@ class Redactor:
         value = self._folders.text(value)
         if self._known_pattern is not None and any(known in value for known in self._known):
             value = self._known_pattern.sub(self._replace_known, value)
-        if "PRIVATE KEY" in value or "PuTTY-User-Key" in value or "Private-MAC" in value:
+        if any(mark in value for mark in KEY_MARKS):
             value = self._replace(value, pem_spans(value))
         if len(value) <= PIECE:
             return self._line_secrets(value)

@@ -10,9 +10,11 @@ from msgspec import structs
 
 from passdown.data.prefix import cut
 from passdown.data.records import Fact, FileState, Outcome, Snapshot, Trajectory, View
-from passdown.data.views.gates import CODES, gate, other_futures, tail_dependence
+from passdown.data.views.gates import CODES, gate, known_at, other_futures, tail_dependence
+from passdown.data.views.shared import Scrubber, Shared
 from passdown.data.views.table import NAMES, build_view, build_views, views_at
 from passdown.packet.tokens import estimate_tokens
+from passdown.redact.scan import Redactor
 
 FUTURE = "    refilled = min(self.limit, self.tokens + elapsed * self.rate)"
 HIDDEN = "test_refill_is_capped"
@@ -33,6 +35,8 @@ def with_fact(view: View, fact: Fact) -> View:
 def codes(view: View, trajectory: Trajectory, k: int = K, **more: Any) -> set[str]:
     """Return the codes of what the gates find."""
     found = gate(view, cut(trajectory, k), trajectory, **more)
+    known = next(known_at(trajectory, [k], Shared(trajectory.root)))
+    assert gate(view, known.prefix, trajectory, known=known, **more) == found, "the short way finds the same"
     assert all(finding.severity == "block" and finding.code in CODES for finding in found)
     return {finding.code for finding in found}
 
@@ -54,6 +58,33 @@ def test_a_line_of_a_later_edit_is_found(rich: Trajectory, name: str) -> None:
     hidden = with_fact(view, Fact(type="risk", key="x", value=FUTURE.strip(), step=1))
     assert codes(hidden, rich) == {"view.future_code"}
     assert codes(with_text(view, "refilled = min("), rich) == set()
+
+
+def test_what_the_cuts_share_makes_no_difference(rich: Trajectory) -> None:
+    ks, shared = list(range(1, len(rich.steps) + 1)), Shared(rich.root)
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    found = []
+    for k, views, known in zip(ks, views_at(rich, ks, shared=shared), known_at(rich, ks, shared), strict=True):
+        for view in views:
+            for more in ("", FUTURE, f"Make {HIDDEN} pass.", "Cut point after step 8.", f"TOKEN={token}"):
+                spoilt = with_text(view, more)
+                found.append(gate(spoilt, known.prefix, rich, known=known))
+                assert found[-1] == gate(spoilt, cut(rich, k), rich), (k, view.name, more)
+    assert {finding.code for findings in found for finding in findings} == {
+        "view.future_code", "view.hidden_test", "view.reveals_cut", "view.secret"
+    }  # fmt: skip
+
+
+def test_a_text_is_redacted_line_by_line_as_it_is_whole(rich: Trajectory) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    key = "-----BEGIN RSA " + "PRIVATE KEY-----\n" + "MIIEpAIBAAKCAQEA7v" * 4 + "\n-----END RSA " + "PRIVATE KEY-----"
+    lines = ["x = 1", "", f"export TOKEN={secret}", "/testbed/src/a.py: x = 1", "password:", f"  {secret}", "# x"]
+    for text in ("\n".join(lines * 12), "\n".join([*lines * 9, key, *lines]), "\n".join([*lines * 9, "x = 1 " * 60])):
+        for folders in ({}, {"/testbed": "."}):
+            scrubber = Scrubber(folders)
+            wanted = Redactor({}, folders, many=True).text(text)
+            assert scrubber.text(text) == wanted != text
+            assert scrubber.text(f"{text}\nend") == f"{wanted}\nend", "with lines that were met before"
 
 
 def test_a_line_of_a_later_edit_may_be_quoted_where_the_prefix_holds_it(script: Callable[..., Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,6 +14,10 @@ from passdown.data.engine.stages import again, cuts_in
 from passdown.data.filters.result import dropped
 from passdown.data.records import Cut, Cuts, Reject, Trajectory, View
 from passdown.data.views.options import Options
+from passdown.data.views.shared import Shared
+
+if TYPE_CHECKING:
+    from passdown.data.views.gates import Known
 
 
 def views_stage(settings: ViewsTable) -> Stage:
@@ -28,6 +33,7 @@ def writing_views(names: list[str], budget: int | None, git_status: bool, model:
     With a `model` that never answered the work raises `WriterError`; one that fails later costs that cut its summary.
     """
     from passdown.data.views.endpoint import model_writer
+    from passdown.data.views.gates import known_at
 
     writer = model_writer(model) if model else None
     viewer = _Viewer(names, Options(budget=budget, git_status=git_status, writer=writer))
@@ -36,13 +42,14 @@ def writing_views(names: list[str], budget: int | None, git_status: bool, model:
         for row in batch:
             cuts = cuts_in(row)
             made: list[Cut] = []
-            waiting = iter(cuts.cuts)
-            for found in viewer.views_of(cuts):
+            shared = Shared(cuts.trajectory.root)
+            waiting = zip(cuts.cuts, known_at(cuts.trajectory, _ks(cuts), shared), strict=True)
+            for found in viewer.views_of(cuts, shared):
                 if isinstance(found, Reject):
                     yield found
                     continue
-                cut = next(waiting)
-                passed, stopped = _through_gates(cuts.trajectory, cut, found, budget)
+                cut, known = next(waiting)
+                passed, stopped = through_gates(cut, found, known, budget)
                 yield from stopped
                 if passed:
                     made.append(msgspec.structs.replace(cut, views=passed))
@@ -59,15 +66,14 @@ class _Viewer:
         self.names, self.options = names, options
         self.answered = False
 
-    def views_of(self, cuts: Cuts) -> Iterator[tuple[View, ...] | Reject]:
+    def views_of(self, cuts: Cuts, shared: Shared) -> Iterator[tuple[View, ...] | Reject]:
         """Yield the views of each cut in their order, before some of them why one is missing."""
         from passdown.data.views.table import views_at
 
-        ks = [cut.point.k for cut in cuts.cuts]
         if self.options.writer is None:
-            yield from views_at(cuts.trajectory, ks, self.names, self.options)
+            yield from views_at(cuts.trajectory, _ks(cuts), self.names, self.options, shared)
             return
-        for k in ks:
+        for k in _ks(cuts):
             yield from self._with_model(cuts.trajectory, k)
 
     def _with_model(self, trajectory: Trajectory, k: int) -> Iterator[tuple[View, ...] | Reject]:
@@ -84,18 +90,21 @@ class _Viewer:
             yield from views_at(trajectory, [k], [name for name in self.names if name != "summary"], self.options)
 
 
-def _through_gates(
-    trajectory: Trajectory, cut: Cut, views: tuple[View, ...], budget: int | None
-) -> tuple[tuple[View, ...], list[Reject]]:
-    from passdown.data.prefix import cut as cut_off
-    from passdown.data.views.gates import Known, gate
+def _ks(cuts: Cuts) -> list[int]:
+    return [cut.point.k for cut in cuts.cuts]
 
-    prefix = cut_off(trajectory, cut.point.k)
-    known = Known(prefix=prefix)
+
+def through_gates(
+    cut: Cut, views: tuple[View, ...], known: Known, budget: int | None
+) -> tuple[tuple[View, ...], list[Reject]]:
+    """Return the views of a cut that may be used, and why each other may not. A trace keeps no text."""
+    from passdown.data.views.gates import gate
+
+    trajectory = known.trajectory
     passed: list[View] = []
     stopped: list[Reject] = []
     for view in views:
-        findings = gate(view, prefix, trajectory, snapshot=cut.snapshot, budget=budget, known=known)
+        findings = gate(view, known.prefix, trajectory, snapshot=cut.snapshot, budget=budget, known=known)
         if findings:
             codes = ", ".join(sorted({finding.code for finding in findings}))
             detail = f"{view.name} at {cut.point.k}: {findings[0].detail}"

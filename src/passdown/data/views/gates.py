@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
+from passdown.data.prefix import cut
 from passdown.data.records import Outcome, Prefix, Snapshot, Trajectory, View
 from passdown.data.views.changes import Ledger, ledger_of
 from passdown.data.views.leaks import added_lines, bare, grams, grams_in, said_in, tokens_of
+from passdown.data.views.lookahead import Lookahead
 from passdown.data.views.shared import Shared
 from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
@@ -31,13 +33,43 @@ _LABELS = lazy_pattern(
     r"|mid[-_]state|error[-_]state|handoff[ _]points?|lifecycle checkpoints?|checkpoint kind|cut[ _]points?"
     r"|cut (?:at|after) step \d+|(?:the )?(?:rest|remainder|tail) of the trajectory|fail_to_pass|pass_to_pass)\b"
 )
+_IN_LABELS = (
+    "meaningful_modification", "validation_result", "failed_repair_edit", "test_transition", "file_complete",
+    "todo_ticked", "wrong_file_edit", "edit_burst", "context_limit_cut", "oracle_select", "mid-state", "mid_state",
+    "error-state", "error_state", "handoff point", "handoff_point", "lifecycle checkpoint", "checkpoint kind",
+    "cut point", "cut_point", "cut at step", "cut after step", "of the trajectory", "to_pass",
+)  # fmt: skip
+"""A line without any of these holds no label; to look for them costs a tenth."""
 _NO_CHANGE = "- Source changes present: no"
 
 
+class Labels:
+    """Lines that hold no label are remembered: the views of one trajectory have most of them in common."""
+
+    def __init__(self) -> None:
+        self._without: set[str] = set()
+
+    def may_stand_in(self, text: str) -> bool:
+        """Say whether a closer look is due."""
+        fresh = set(text.split("\n")) - self._without
+        folded = "\n".join(fresh).casefold()
+        if any(part in folded for part in _IN_LABELS):
+            return True
+        self._without |= fresh
+        return False
+
+
 class Known(Struct, frozen=True, kw_only=True, dict=True):
-    """What may be said: the prefix and its task, as one text, made when something has to be looked up in it."""
+    """What may be said: the prefix and its task, as one text, made when something has to be looked up in it.
+
+    The other fields are those of the whole trajectory, where its cuts are looked at one after the other.
+    """
 
     prefix: Prefix
+    trajectory: Trajectory
+    shared: Shared
+    lookahead: Lookahead | None = None
+    labels: Labels = field(default_factory=Labels)
 
     @cached_property
     def text(self) -> str:
@@ -47,9 +79,37 @@ class Known(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def tokens(self) -> str:
         """The same as tokens with one space between: as it was said, and as views write it."""
-        shared = Shared(self.prefix.root)
-        texts = (self.text, shared.trace.clean(self.text), shared.notes.clean(self.text))
+        texts = (self.text, self.shared.trace.clean(self.text), self.shared.notes.clean(self.text))
         return "".join(map(tokens_of, dict.fromkeys(texts)))
+
+    @cached_property
+    def added(self) -> tuple[str, ...]:
+        """The lines that only come after the cut."""
+        return added_lines(self.trajectory, self.prefix.k)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """What was changed up to the cut."""
+        return ledger_of(self.prefix.steps)
+
+    @cached_property
+    def ended(self) -> dict[str, tuple[int, int]]:
+        """The commands that were run up to the cut, each with the step and the exit code of its last run."""
+        found: dict[str, tuple[int, int]] = {}
+        for step in self.prefix.steps:
+            results = {event.call_id: event for event in step.events if isinstance(event, ToolResult)}
+            for event in step.events:
+                result = results.get(event.call_id) if isinstance(event, ToolCall) and event.command else None
+                if isinstance(event, ToolCall) and result is not None and result.exit_code is not None:
+                    found[" ".join(event.command.split())] = step.idx, result.exit_code
+        return found
+
+
+def known_at(trajectory: Trajectory, ks: Sequence[int], shared: Shared) -> Iterator[Known]:
+    """Yield what may be said at each cut, in the order of `ks`. `shared` may be that of the views."""
+    lookahead, labels = Lookahead(trajectory, shared), Labels()
+    for k in ks:
+        yield Known(prefix=cut(trajectory, k), trajectory=trajectory, shared=shared, lookahead=lookahead, labels=labels)
 
 
 def gate(
@@ -66,16 +126,16 @@ def gate(
     `snapshot` is the state at the cut, where replay knows it; without it claims are held against the actions.
     `known` is what several views of one prefix can share.
     """
-    known = known or Known(prefix=prefix)
+    known = known or Known(prefix=prefix, trajectory=trajectory, shared=Shared(prefix.root))
     found: list[Finding] = []
     if view.name != "oracle_structured":
-        found += _future_code(view, known, trajectory)
+        found += _future_code(view, known)
         found += _hidden_tests(view, known, trajectory.outcome)
         found += _reveals(view, known)
-    found += _changes(view, prefix, snapshot)
-    found += _results(view, prefix)
+    found += _changes(view, known, snapshot)
+    found += _results(view, known)
     found += _steps(view)
-    found += _secrets(view, prefix)
+    found += _secrets(view, known)
     found += _size(view, budget)
     return tuple(found)
 
@@ -123,12 +183,12 @@ def _whole(view: View) -> str:
     return "\n".join(_texts(view))
 
 
-def _future_code(view: View, known: Known, trajectory: Trajectory) -> Iterator[Finding]:
+def _future_code(view: View, known: Known) -> Iterator[Finding]:
     """Gate 2: eight tokens in a row of a line that only the future adds."""
-    lines = added_lines(trajectory, known.prefix.k)
-    if not lines:
+    lines, text = known.added, _whole(view)
+    if not lines or (known.lookahead is not None and known.lookahead.is_clear(text, known.prefix.k, lines)):
         return
-    shown = grams_in(tokens_of(_whole(view)), {gram for line in lines for gram in grams(line)})
+    shown = grams_in(tokens_of(text), {gram for line in lines for gram in grams(line)})
     fresh = shown - grams_in(known.tokens, shown) if shown else shown
     leaked = {gram for gram in fresh if bare(gram) not in known.tokens}
     reported = 0
@@ -159,14 +219,17 @@ def _spellings(name: str) -> Iterator[str]:
 
 
 def _reveals(view: View, known: Known) -> Iterator[Finding]:
-    for label in dict.fromkeys(found.group() for found in _LABELS.finditer(_whole(view))):
+    text = _whole(view)
+    if not known.labels.may_stand_in(text):
+        return
+    for label in dict.fromkeys(found.group() for found in _LABELS.finditer(text)):
         if label not in known.text:
             yield _finding("view.reveals_cut", f"says how the cut was chosen: {label}", view)
 
 
-def _changes(view: View, prefix: Prefix, snapshot: Snapshot | None) -> Iterator[Finding]:
+def _changes(view: View, known: Known, snapshot: Snapshot | None) -> Iterator[Finding]:
     """Gate 3, files: what is said to be changed is, and not the other way round."""
-    ledger = ledger_of(prefix.steps)
+    ledger = known.ledger
     changed = set(ledger.files)
     if snapshot is not None:
         changed = {state.path for state in snapshot.delta} | set(snapshot.dirty) | _committed(ledger)
@@ -174,7 +237,7 @@ def _changes(view: View, prefix: Prefix, snapshot: Snapshot | None) -> Iterator[
     false = [path for path in claimed if path not in changed]
     if false:
         yield _finding("view.false_change", f"says that a file changed which did not: {', '.join(false[:_MOST])}", view)
-    sources = {known.path for known in ledger.sources()} & changed
+    sources = {file.path for file in ledger.sources()} & changed
     if sources and _NO_CHANGE in view.text:
         named = ", ".join(sorted(sources)[:_MOST])
         yield _finding("view.missing_change", f"says that no source changed, but these did: {named}", view)
@@ -187,19 +250,12 @@ def _committed(ledger: Ledger) -> set[str]:
     return {path for path, known in ledger.files.items() if known.committed}
 
 
-def _results(view: View, prefix: Prefix) -> Iterator[Finding]:
+def _results(view: View, known: Known) -> Iterator[Finding]:
     """Gate 3, tests: a run that failed, as its exit code says, is not called passed."""
-    ended: dict[str, tuple[int, int]] = {}
-    for step in prefix.steps:
-        results = {event.call_id: event for event in step.events if isinstance(event, ToolResult)}
-        for event in step.events:
-            result = results.get(event.call_id) if isinstance(event, ToolCall) and event.command else None
-            if isinstance(event, ToolCall) and result is not None and result.exit_code is not None:
-                ended[" ".join(event.command.split())] = step.idx, result.exit_code
     for fact in view.facts:
         if fact.type != "test_result" or not fact.value.startswith("passed"):
             continue
-        when, code = ended.get(fact.key, (-1, 0))
+        when, code = known.ended.get(fact.key, (-1, 0))
         if code and when >= fact.step:
             yield _finding("view.false_result", f"says passed of a run with exit {code}: {fact.key[:120]}", view)
 
@@ -210,9 +266,11 @@ def _steps(view: View) -> Iterator[Finding]:
         yield _finding("view.future_fact", f"a fact cites step {late[0].step}, the cut is at {view.k}", view)
 
 
-def _secrets(view: View, prefix: Prefix) -> Iterator[Finding]:
+def _secrets(view: View, known: Known) -> Iterator[Finding]:
     """Gate 4: redacting once more finds nothing."""
-    scrubber = Shared(prefix.root).trace
+    if all(known.shared.trace.text(text) == text for text in _texts(view)):
+        return
+    scrubber = Shared(known.prefix.root).trace  # a new one, that counts what it finds
     for text in _texts(view):
         scrubber.text(text)
     if scrubber.counts:

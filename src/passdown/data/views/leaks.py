@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from passdown.data.records import Prefix, Trajectory
+from passdown.data.records import Prefix, Step, Trajectory
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import ToolCall
 
@@ -17,9 +17,14 @@ _OLD = frozenset({"old_str", "old_string", "old", "oldText", "oldString", "searc
 _CHANGING = ("EDIT", "CREATE")
 
 
+def words_in(text: str) -> list[str]:
+    """Return a text's tokens: words and single signs."""
+    return _TOKEN.findall(text)
+
+
 def tokens_of(text: str) -> str:
-    """Return a text as its tokens (words and single signs) with one space between, and one at each end."""
-    return f" {' '.join(_TOKEN.findall(text))} "
+    """Return a text as its tokens with one space between, and one at each end."""
+    return f" {' '.join(words_in(text))} "
 
 
 def grams(line: str) -> Iterator[str]:
@@ -86,17 +91,21 @@ def _new_texts(value: Any, depth: int) -> Iterator[str]:
 
 def said_in(prefix: Prefix) -> str:
     """Return everything that a prefix holds as one text: task, words, calls with their arguments, results."""
-    parts = [prefix.task_text]
-    for step in prefix.steps:
-        for event in step.events:
-            for name in ("text", "command", "summary", "reason", "prompt", "title"):
-                value = getattr(event, name, "")
-                if isinstance(value, str) and value:
-                    parts.append(value)
-            if isinstance(event, ToolCall):
-                parts += event.paths
-                parts += _texts(event.arguments, 0)
-            parts += [item.text for item in getattr(event, "items", ())]
+    return "\n".join([prefix.task_text, *map(said_in_step, prefix.steps)])
+
+
+def said_in_step(step: Step) -> str:
+    """Return everything that one step holds as one text."""
+    parts: list[str] = []
+    for event in step.events:
+        for name in ("text", "command", "summary", "reason", "prompt", "title"):
+            value = getattr(event, name, "")
+            if isinstance(value, str) and value:
+                parts.append(value)
+        if isinstance(event, ToolCall):
+            parts += event.paths
+            parts += _texts(event.arguments, 0)
+        parts += [item.text for item in getattr(event, "items", ())]
     return "\n".join(parts)
 
 

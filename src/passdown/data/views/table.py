@@ -78,20 +78,24 @@ def build_views(prefix: Prefix, names: Iterable[str] = NAMES, options: Options |
 
 
 def views_at(
-    trajectory: Trajectory, ks: Sequence[int], names: Sequence[str] = NAMES, options: Options | None = None
+    trajectory: Trajectory,
+    ks: Sequence[int],
+    names: Sequence[str] = NAMES,
+    options: Options | None = None,
+    shared: Shared | None = None,
 ) -> Iterator[tuple[View, ...]]:
     """Yield the views of each cut, in the order of `ks`: the same as `build_views(cut(trajectory, k))`, only faster.
 
-    What the cuts share is done once: numbering, redaction, the changes step by step. Raises `ValueError` for a cut
-    that is none.
+    What the cuts share is done once: numbering, redaction, the changes step by step; `shared` is for who goes on with
+    it. Raises `ValueError` for a cut that is none.
     """
-    made = {material.prefix.k: material for material in _materials(trajectory, sorted(set(ks)))}
+    shared = shared or Shared(trajectory.root)
+    made = {material.prefix.k: material for material in _materials(trajectory, sorted(set(ks)), shared)}
     for k in ks:
         yield tuple(builder_of(name).build(made[k], options or Options()) for name in names)
 
 
-def _materials(trajectory: Trajectory, ks: Sequence[int]) -> Iterator[Material]:
-    shared = Shared(trajectory.root)
+def _materials(trajectory: Trajectory, ks: Sequence[int], shared: Shared) -> Iterator[Material]:
     ledger, done = Ledger(), 0
     events: list[AnyEvent] = []
     for k in ks:

@@ -1,0 +1,118 @@
+"""Whether a view holds what only a later edit adds, found out at little cost for all cuts of one trajectory.
+
+Texts become arrays of token hashes, and a line or paragraph that was met before costs one look: traces of later cuts
+repeat those of earlier ones, and files are shown again and again. What is not clear is looked at again, token by token
+(`gates`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+from passdown.data.filters.shingles import np, npt
+from passdown.data.records import Trajectory
+from passdown.data.views.leaks import GRAM, said_in_step, words_in
+from passdown.data.views.shared import Shared
+
+Hashes = npt.NDArray[np.uint64]
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+_BUCKETS = 16
+
+
+class _Lines(dict[str, list[int]]):
+    """The hashes of a line's tokens, made when it is first met."""
+
+    def __missing__(self, line: str) -> list[int]:
+        made = self[line] = list(map(hash, words_in(line)))
+        return made
+
+
+class _Paragraphs(dict[str, Hashes]):
+    """The hashes of a paragraph's tokens, likewise."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines = _Lines()
+
+    def __missing__(self, paragraph: str) -> Hashes:
+        lines = self.lines
+        made = self[paragraph] = _array([lines[line] for line in paragraph.split("\n")])
+        return made
+
+
+def _array(parts: list[list[int]]) -> Hashes:
+    return np.fromiter(chain.from_iterable(parts), np.int64).view(np.uint64)
+
+
+class _Grams:
+    """A set of hashes that many are held against: the first bits decide for most of them."""
+
+    def __init__(self, hashes: Hashes) -> None:
+        self.hashes = np.unique(hashes)
+        self._first = np.zeros(1 << _BUCKETS, np.bool_)
+        self._first[self._bucket(self.hashes)] = True
+
+    def _bucket(self, hashes: Hashes) -> npt.NDArray[np.int64]:
+        return (hashes >> np.uint64(64 - _BUCKETS)).astype(np.int64)
+
+    def among(self, hashes: Hashes) -> Hashes:
+        """Return those of the given hashes that are in the set, each once."""
+        likely = hashes[self._first[self._bucket(hashes)]]
+        return np.intersect1d(likely, self.hashes)
+
+
+class Lookahead:
+    """What the cuts of one trajectory share when their views are held against what comes later."""
+
+    def __init__(self, trajectory: Trajectory, shared: Shared) -> None:
+        self._paragraphs = _Paragraphs()
+        texts = [trajectory.task_text, *(said_in_step(step) for step in trajectory.steps)]
+        self._said = [self._sequence(texts)]
+        for scrubber in (shared.trace, shared.notes):
+            cleaned = [scrubber.clean(text) for text in texts]
+            if cleaned != texts:
+                self._said.append(self._sequence(cleaned))
+        self._at: tuple[int, _Grams, Hashes] | None = None
+
+    def _sequence(self, texts: Sequence[str]) -> tuple[Hashes, list[int]]:
+        """Return the grams of texts one after the other, and how many there are up to the end of each."""
+        parts = [self._tokens(text) for text in texts]
+        ends = np.cumsum([len(part) for part in parts]) - (GRAM - 1)
+        return _grams(np.concatenate(parts)), [max(0, int(end)) for end in ends]
+
+    def _tokens(self, text: str) -> Hashes:
+        paragraphs = self._paragraphs
+        return np.concatenate([paragraphs[paragraph] for paragraph in text.split("\n\n")])
+
+    def is_clear(self, text: str, k: int, added: Sequence[str]) -> bool:
+        """Say whether every eight tokens in a row that a text shares with a line of `added` were met in `k` steps.
+
+        `added` are the lines that the trajectory adds after the cut. By hashes of 64 bits.
+        """
+        if self._at is None or self._at[0] != k:
+            wanted = _Grams(self._within(added))
+            met = [wanted.among(grams[: ends[k]]) for grams, ends in self._said]
+            self._at = k, wanted, np.unique(np.concatenate(met))
+        _, wanted, met_before = self._at
+        shown = wanted.among(_grams(self._tokens(text)))
+        return bool(np.isin(shown, met_before, assume_unique=True).all())
+
+    def _within(self, lines: Sequence[str]) -> Hashes:
+        """Return the grams of each line by itself."""
+        parts = [self._paragraphs.lines[line] for line in lines]
+        if not parts:
+            return np.zeros(0, np.uint64)
+        owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        grams = _grams(_array(parts))
+        return grams[owner[: len(grams)] == owner[GRAM - 1 :]] if len(grams) else grams
+
+
+def _grams(tokens: Hashes) -> Hashes:
+    """Return the hash of every eight tokens in a row."""
+    count = max(0, len(tokens) - GRAM + 1)
+    found: Hashes = np.zeros(count, np.uint64)
+    for offset in range(GRAM if count else 0):
+        found *= _BASE
+        found += tokens[offset : offset + count]
+    return found
