@@ -10,7 +10,8 @@ import pytest
 
 from passdown.data.engine.perturbing import perturbing
 from passdown.data.engine.shards import Row
-from passdown.data.engine.stages import building, finding_points, writing_views
+from passdown.data.engine.stages import building, finding_points
+from passdown.data.engine.viewing import writing_views
 from passdown.data.perturb.admission import tree_of
 from passdown.data.records import Cuts, Perturbed, Reject, Trajectory
 from passdown.data.replay.blobs import BlobStore
@@ -27,7 +28,7 @@ def stages(run: Trajectory, blobs: Path) -> tuple[Cuts, list[Reject]]:
     row = Row(id="1", trajectory_id=run.trajectory_id, kind="trajectory", record=msgspec.json.encode(run))
     rejects: list[Reject] = []
     works = (
-        finding_points(2, str(blobs)), writing_views(["repo", "structured"], None, False),
+        finding_points(2, str(blobs)), writing_views(["repo", "structured"], None, False, ""),
         perturbing(["L2", "L3", "L4", "grid"], 4, 3, str(blobs)), building(["rl", "reconstruction"], 200, 0.3, 3),
     )  # fmt: skip
     for work in works:
