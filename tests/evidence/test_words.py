@@ -191,6 +191,11 @@ def test_harness_summaries_keep_both_ends(log) -> None:
         ("The greeting is answered.\n\nI'm standing by and ready to help with any task.", "The greeting is answered."),
         ("There is no task yet. Once you share the details, I'll be happy to start.", "There is no task yet."),
         ("All done! What's next on the agenda?", ""),
+        ("Done. You were right to ask for it. The docs name the command now.", "The docs name the command now."),
+        (
+            "Pushed and run.\n\nOnly a warning came of it; it stopped nothing. The branch still needs to be merged into main.",
+            "The branch still needs to be merged into main.",
+        ),
         (
             "All cases work. Let's go through it again:\n\n1. Dates are read as objects\n\nThis lets dates be written.",
             "All cases work.",

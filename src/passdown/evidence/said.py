@@ -36,6 +36,15 @@ _OFFER = (
 )
 """Courtesies that end a message: they leave the next step to the reader."""
 _SUBMITS = r"(?i)\bsubmi(?:t|ts|tting|tted|ssion)\b"
+_AGREES = (
+    r"^\W*(?:you(?:(?:'|’)re| were| are) (?:absolutely |completely |quite )?right\b"
+    r"|(?:good|great|nice) (?:catch|point|question|find)\b)"
+)
+"""Courtesies that begin one."""
+_OWED = (
+    r"(?i)\b(?:still|only) (?:needs?|has to|have to|must)\b|\bneeds? to be \w+ed\b|\bremains? to be\b"
+    r"|\bha(?:s|ve) not (?:yet )?been\b"
+)
 _OPEN = r"(?i)\b(?:still|not yet|remains?|needs?|until|fails?|missing|pending|unless|only|but)\b|还|尚未|仍"
 """Words of a sentence about what is not done."""
 
@@ -80,6 +89,8 @@ def _standing_alone(clean: str) -> str:
     paragraphs = [paragraph.lstrip("\n") for paragraph in re.split(r"\n\s*\n", clean) if paragraph.strip()]
     prose = [paragraph for paragraph in paragraphs if not compiled(_ITEM).match(paragraph)]
     for paragraph in reversed(prose[-1:] if paragraphs[-1:] == prose[-1:] else []):
+        if owed := _owed(paragraph):
+            return owed
         sentence = _first(paragraph)
         if sentence and compiled(_OPEN).search(sentence):
             return sentence
@@ -89,13 +100,19 @@ def _standing_alone(clean: str) -> str:
     return found or next((sentence for sentence in said if not compiled(_OFFER).match(sentence)), "")
 
 
+def _owed(paragraph: str) -> str:
+    """Return a paragraph's last sentence that says what still has to be done, empty when none does."""
+    said = [_plain(piece) for piece in compiled(_SENTENCE).split(paragraph)]
+    return next((sentence for sentence in reversed(said) if compiled(_OWED).search(sentence)), "")
+
+
 def _first(paragraph: str) -> str:
     """Return a paragraph's first sentence that can stand alone, empty when it only leads to a list."""
     for piece in compiled(_SENTENCE).split(paragraph):
         sentence = _plain(piece)
         if sentence.endswith((":", "：")) or compiled(_ITEM).match(piece):
             return ""
-        if says_something(sentence, 3) and not compiled(_OFFER).match(sentence):
+        if says_something(sentence, 3) and not compiled(f"{_OFFER}|{_AGREES}").match(sentence):
             return sentence
     return ""
 
