@@ -148,7 +148,8 @@ class Volatile(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Snapshot(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The files at one cut: a base commit and what differs from it. `snapshot_id` hashes path, mode and blob.
 
-    `exact` when later observations agree with every content; `dirty` names files whose content is not known.
+    `exact` when later observations agree with every content; `dirty` names files whose content is not known. `real`
+    when the recorded actions were run again and led here.
     """
 
     snapshot_id: str
@@ -157,6 +158,7 @@ class Snapshot(Struct, frozen=True, kw_only=True, omit_defaults=True):
     volatile: tuple[Volatile, ...] = ()
     dirty: tuple[str, ...] = ()
     exact: bool = False
+    real: bool = False
 
 
 class Subtask(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -315,12 +317,16 @@ class Sample(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Cuts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One trajectory and what the stages have made of it so far: subtasks, cuts with views, samples."""
+    """One trajectory and what the stages have made of it so far: subtasks, cuts with views, samples.
+
+    `replayed` says how far its actions could be run again: `whole`, or why they stopped; empty when nobody tried.
+    """
 
     trajectory: Trajectory
     graph: Graph = Graph()
     cuts: tuple[Cut, ...] = ()
     samples: tuple[Sample, ...] = ()
+    replayed: str = ""
 
 
 class Reject(Struct, frozen=True, kw_only=True, omit_defaults=True):

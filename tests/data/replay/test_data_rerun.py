@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.data.replay.test_data_sandbox import LIMITS, needs_namespaces
 
+from passdown.data.replay.base import Base, find_base
 from passdown.data.replay.likeness import ALIKE, likeness, settled
 from passdown.data.replay.rerun import rerun
 from passdown.data.replay.virtual import replay
@@ -22,7 +23,9 @@ BASE = {"a.py": b"print('one')\n", "src/b.py": b"x = 1\n"}
 def test_a_real_run_comes_to_its_end_with_the_same_files_at_every_step(skill: str) -> None:
     world = build_world(next(iter(WORLDS)))
     recorded = recorded_run(world.id, skill)
-    found = rerun(recorded.trajectory, as_bytes(world.files))
+    base = find_base(recorded.trajectory)
+    assert base is not None
+    found = rerun(recorded.trajectory, base)
     assert found.divergence is None
     assert found.reached == len(recorded.trajectory.steps)
     assert found.compared >= 4
@@ -42,7 +45,7 @@ def test_what_a_command_does_to_files_is_known_where_nobody_could_tell(script: A
         .uses("str_replace_editor", {"command": "str_replace", "path": "/testbed/a.py", "old_str": "one", "new_str": "two"})
         .runs("cd .. && python a.py && chmod +x a.py", "two\n").trajectory()
     )  # fmt: skip
-    found = rerun(run, BASE, limits=LIMITS)
+    found = rerun(run, Base(BASE), limits=LIMITS)
     assert found.divergence is None
     assert found.content(2, "src/made.txt") == b"1\n2\n"
     assert found.content(4, "a.py") == b"print('two')\n"
@@ -63,7 +66,7 @@ def test_a_replay_stops_at_the_first_thing_that_is_not_as_recorded(
     script: Any, command: str, printed: str, code: int, reason: str
 ) -> None:
     run = script().asks("Go.").runs("echo x > n", "").runs(command, printed, code).runs("echo y > n", "").trajectory()
-    found = rerun(run, BASE, limits=LIMITS)
+    found = rerun(run, Base(BASE), limits=LIMITS)
     assert found.reached == 2
     assert found.divergence is not None
     assert found.divergence.k == 3
@@ -76,22 +79,22 @@ def test_a_replay_stops_at_the_first_thing_that_is_not_as_recorded(
 def test_an_edit_that_does_not_fit_and_a_read_of_something_else_are_divergences(script: Any) -> None:
     edit = {"command": "str_replace", "path": "/testbed/a.py", "old_str": "three", "new_str": "two"}
     run = script().asks("Go.").uses("str_replace_editor", edit).trajectory()
-    assert "does not fit a.py" in str(rerun(run, BASE, limits=LIMITS).divergence)
+    assert "does not fit a.py" in str(rerun(run, Base(BASE), limits=LIMITS).divergence)
     run = script().asks("Go.").uses("str_replace_editor", edit, "No such text", "failed").trajectory()
-    assert rerun(run, BASE, limits=LIMITS).divergence is None
+    assert rerun(run, Base(BASE), limits=LIMITS).divergence is None
     read = (
         script()
         .asks("Go.")
         .uses("Read", {"file_path": "/testbed/a.py"}, "     1\tother\n     2\ty\n     3\tz\n")
         .trajectory()
     )
-    assert "holds something else" in str(rerun(read, BASE, limits=LIMITS).divergence)
+    assert "holds something else" in str(rerun(read, Base(BASE), limits=LIMITS).divergence)
 
 
 @needs_namespaces
 def test_a_log_cannot_harm_who_replays_it(script: Any) -> None:
     run = script().asks("Go.").runs("rm -rf /testbed/* /etc/* /sandbox 2>/dev/null; echo done", "done\n").trajectory()
-    found = rerun(run, BASE, limits=LIMITS)
+    found = rerun(run, Base(BASE), limits=LIMITS)
     assert found.divergence is None
     assert found.changed(2) == {"a.py": "", "src/b.py": ""}
 
@@ -113,3 +116,6 @@ def test_what_a_run_tells_counts() -> None:
     assert likeness("", "Traceback (most recent call last):") < ALIKE
     long = "\n".join(f"line {number} of many" for number in range(100))
     assert ALIKE <= likeness(long, long.replace("line 7 ", "row 7 ")) < 1.0
+    listed = ["a.py:1:x", "b.py:2:x is here", "c.py:3:there is x"]
+    assert likeness("\n".join(listed), "\n".join(reversed(listed))) < ALIKE
+    assert likeness("\n".join(listed), "\n".join(reversed(listed)), ordered=False) == 1.0

@@ -37,12 +37,15 @@ def settled(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().split("\n"))
 
 
-def likeness(recorded: str, now: str) -> float:
+def likeness(recorded: str, now: str, *, ordered: bool = True) -> float:
     """Return how alike two observations are, from 0 to 1: twice the words in common by all words, in order.
 
-    Of long ones the beginnings and the ends are compared.
+    Of long ones the beginnings and the ends are compared. The lines of a walk through folders are not `ordered`: they
+    come as the file system has them.
     """
     one, other = settled(recorded), settled(now)
+    if not ordered:
+        one, other = ("\n".join(sorted(text.split("\n"))) for text in (one, other))
     if one == other:
         return 1.0
     return SequenceMatcher(None, _words(one), _words(other), autojunk=False).ratio()

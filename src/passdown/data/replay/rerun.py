@@ -8,24 +8,31 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, cast
 
+import msgspec
+
 from passdown.data.actions import swe_agent
 from passdown.data.actions.canonical import Canonicalizer
 from passdown.data.actions.edits import file_operations
 from passdown.data.actions.operations import AnyOperation, Copy, Delete, Mode, Opaque, Restore, Undo
 from passdown.data.actions.tools import shell_text
-from passdown.data.records import Action, Snapshot, Trajectory
+from passdown.data.records import Action, ActionKind, Snapshot, Trajectory
 from passdown.data.replay.apply import applied
+from passdown.data.replay.base import Base
 from passdown.data.replay.blobs import BlobStore
 from passdown.data.replay.contents import GONE, Content, Gone, Whole, seen
 from passdown.data.replay.likeness import ALIKE, likeness
 from passdown.data.replay.sandbox import File, Limits, Sandbox, Wall
 from passdown.data.replay.showing import shown
-from passdown.data.replay.snapshot import EXECUTABLE, snapshot_of
+from passdown.data.replay.snapshot import EXECUTABLE, PLAIN, snapshot_of
 from passdown.errors import UnsafeError
 from passdown.model.session import SessionStart, ToolCall, ToolResult, WorkspaceChange
 
 PREPARE = "git init -q -b main . && git add -A && git commit -q -m 'Start of the repository'"
 """What makes the base tree a repository: one commit, whatever history there was."""
+
+_HISTORY = "passdown-history"
+PREPARE_PAST = f"git init -q -b main && git fast-import --quiet < {_HISTORY} && rm {_HISTORY} && git reset -q"
+"""The same where the past is known."""
 
 _BATCH = 16 << 20
 _PLAIN_SHELL = frozenset({"scripted"})
@@ -51,10 +58,10 @@ class Rerun:
     `compared` counts observations that were held against the record, `skipped` calls that were not run, by kind.
     """
 
-    def __init__(self, trajectory: Trajectory, base: Mapping[str, bytes]) -> None:
+    def __init__(self, trajectory: Trajectory, base: Base) -> None:
         self.trajectory = trajectory
-        self.base = base
-        self.trees: list[dict[str, File]] = [{path: File(content) for path, content in base.items()}]
+        first = {path: File(content, base.modes.get(path, PLAIN)) for path, content in base.whole().items()}
+        self.trees: list[dict[str, File]] = [first]
         self.divergence: Divergence | None = None
         self.compared = 0
         self.skipped: Counter[str] = Counter()
@@ -66,10 +73,10 @@ class Rerun:
 
     def changed(self, k: int) -> dict[str, str]:
         """Return the files that differ from the base after `k` steps: path → sha256 of the content, '' when gone."""
-        tree = self.trees[k]
-        found = {path: "" for path in self.base if path not in tree}
+        tree, first = self.trees[k], self.trees[0]
+        found = {path: "" for path in first if path not in tree}
         for path, file in tree.items():
-            if self.base.get(path) != file.content:
+            if path not in first or first[path].content != file.content:
                 found[path] = hashlib.sha256(file.content).hexdigest()
         return dict(sorted(found.items()))
 
@@ -92,20 +99,22 @@ class Rerun:
 
     def snapshot(self, k: int, blobs: BlobStore | None = None) -> Snapshot:
         """Return the state after `k` steps; contents are kept in `blobs` when it is given."""
-        return snapshot_of(self, k, blobs)
+        return msgspec.structs.replace(snapshot_of(self, k, blobs), real=True)
+
+    def told(self) -> str:
+        """Return `whole`, or why the replay stopped."""
+        return "whole" if self.divergence is None else self.divergence.reason
 
 
-def rerun(
-    trajectory: Trajectory, base: Mapping[str, bytes], *, limits: Limits | None = None, wall: Wall | None = None
-) -> Rerun:
-    """Run a trajectory's actions again from `base`, every file at its beginning, and stop at the first divergence.
+def rerun(trajectory: Trajectory, base: Base, *, limits: Limits | None = None, wall: Wall | None = None) -> Rerun:
+    """Run a trajectory's actions again from its beginning, and stop at the first divergence.
 
     Raises `UnsafeError` where no sandbox can be made. What goes wrong in a sandbox is a divergence.
     """
     found = Rerun(trajectory, base)
     with Sandbox(trajectory.root, limits, wall) as box:
         try:
-            found.divergence = _Play(found, box).run()
+            found.divergence = _Play(found, box).run(base.history)
         except UnsafeError as error:
             found.divergence = Divergence(found.reached + 1, f"{error.args[0]}")
     return found
@@ -120,13 +129,10 @@ class _Play:
         self.run_in = Canonicalizer(found.trajectory.root, agent)
         self.shell = "/bin/bash" if Path("/bin/bash").is_file() and agent not in _PLAIN_SHELL else "/bin/sh"
 
-    def run(self) -> Divergence | None:
+    def run(self, history: bytes) -> Divergence | None:
         """Replay every step."""
-        for batch in _batches(self.found.base):
-            if error := self.box.put(batch):
-                return Divergence(1, f"the base tree cannot be written: {error}")
-        if self.box.run(PREPARE).code != 0 or self.box.untold:
-            return Divergence(1, "the base tree is too large for the sandbox")
+        if refused := self._begin(history):
+            return Divergence(1, refused)
         for step in self.found.trajectory.steps:
             results = {event.call_id: event for event in step.events if isinstance(event, ToolResult)}
             for event in step.events:
@@ -142,6 +148,20 @@ class _Play:
             self.found.trees.append(last if last == self.box.files else dict(self.box.files))
         return None
 
+    def _begin(self, history: bytes) -> str:
+        """Put the base tree there, as a repository; return why that cannot be."""
+        first = self.found.trees[0]
+        if not first:
+            return "the base tree is too large to be taken as a whole"
+        for batch in _batches(first):
+            if error := self.box.put(batch):
+                return f"the base tree cannot be written: {error}"
+        if history and self.box.put({_HISTORY: history}):
+            return "the past cannot be written"
+        if self.box.run(PREPARE_PAST if history else PREPARE).code != 0 or self.box.untold:
+            return "the base tree is too large for the sandbox"
+        return "" if self.box.files == first else "the base tree is not what was put there"
+
     def _call(
         self, call: ToolCall, result: ToolResult | None, actions: tuple[Action, ...], k: int
     ) -> Divergence | None:
@@ -153,7 +173,7 @@ class _Play:
             self.found.skipped[result.outcome] += 1
             return None
         if text and call.tool not in swe_agent.COMMANDS:
-            return self._command(text, self._placed(cwd), result, k)
+            return self._command(text, self._placed(cwd), result, k, {action.kind for action in own})
         if not own or all(action.kind in _NO_EFFECT for action in own):
             self.found.skipped[own[0].kind if own else "nothing"] += 1
             return None
@@ -169,7 +189,9 @@ class _Play:
 
     # --- commands ----------------------------------------------------------------------------------------------------
 
-    def _command(self, text: str, cwd: str, result: ToolResult | None, k: int) -> Divergence | None:
+    def _command(
+        self, text: str, cwd: str, result: ToolResult | None, k: int, kinds: set[ActionKind]
+    ) -> Divergence | None:
         if result is None or result.outcome == "running":
             return Divergence(k, "nobody recorded what a command printed")
         ended = self.box.run(text, cwd=cwd, shell=self.shell)
@@ -178,7 +200,7 @@ class _Play:
         self.found.compared += 1
         went_well = {"ok": True, "failed": False}.get(result.outcome)
         same = result.exit_code == ended.code if result.exit_code is not None else went_well in (None, ended.code == 0)
-        alike = likeness(result.text, ended.text)
+        alike = likeness(result.text, ended.text, ordered="SEARCH" not in kinds)
         if not same:
             return Divergence(k, f"a command ended with {ended.code}", alike, result.text[:400], ended.text[:400])
         if alike < ALIKE:
@@ -236,14 +258,14 @@ def _bytes(content: Whole) -> bytes:
     return content.text.encode("utf-8", "surrogateescape")
 
 
-def _batches(base: Mapping[str, bytes]) -> Iterator[dict[str, bytes]]:
-    batch: dict[str, bytes] = {}
+def _batches(files: Mapping[str, File]) -> Iterator[dict[str, File]]:
+    batch: dict[str, File] = {}
     size = 0
-    for path, content in base.items():
-        if batch and size + len(content) > _BATCH:
+    for path, file in files.items():
+        if batch and size + len(file.content) > _BATCH:
             yield batch
             batch, size = {}, 0
-        batch[path] = content
-        size += len(content)
+        batch[path] = file
+        size += len(file.content)
     if batch:
         yield batch

@@ -81,7 +81,7 @@ class Desk:
     def commit(self, history: Sequence[Commit]) -> str:
         """Make a repository with this past and return the id of its last commit."""
         stream = self.home / "history"
-        stream.write_bytes(b"".join(_imported(commit, day) for day, commit in enumerate(history)))
+        stream.write_bytes(past(history))
         return self.run(_START.format(shlex.quote(str(stream)))).text.strip()
 
     def tests(self, command: str) -> Answer:
@@ -115,6 +115,11 @@ class Desk:
         text = text.replace(str(self.folder), self.root).replace(str(self.home), "/home/dev")
         text = _STDLIB.sub("/usr/lib/python3/", text)
         return _ADDRESS.sub("0x7f0000000000", _TOOK.sub("in 0.001s", text))
+
+
+def past(history: Sequence[Commit]) -> bytes:
+    """Return commits as `git fast-import` reads them."""
+    return b"".join(_imported(commit, day) for day, commit in enumerate(history))
 
 
 def _imported(commit: Commit, day: int) -> bytes:
