@@ -151,6 +151,30 @@ def test_the_database_wins_over_the_tree(tmp_path: Path) -> None:
     assert len(refs) == 3
 
 
+def test_a_half_written_tree_loses_what_is_not_there_and_no_more(tmp_path: Path) -> None:
+    record = "storage/session/p1/ses_20000001ffeCCCCCCCCCCCCCCC.json"
+    messages = "storage/message/ses_20000001ffeCCCCCCCCCCCCCCC"
+    first, second = "Rename the helper.", "No, the other one."
+    for name, kept, said, lost in [
+        (record, 0.6, [first, second], [("rows", "torn_line")]),
+        (record, 0.0, [first, second], [("rows", "torn_line")]),
+        (f"{messages}/msg_a1.json", 0.5, [second], [("message", "bad_json"), ("part/text", "bad_shape")]),
+        ("storage/part/msg_a1/prt_a11.json", 0.5, [second], [("part", "bad_json")]),
+        ("storage/part/msg_a1/prt_a11.json", 0.0, [second], [("part", "bad_json")]),
+        (f"{messages}/msg_a9.json.tmp", 0.0, [first, second], []),
+    ]:
+        home = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        shutil.copytree(TREE, home)
+        data = (home / name).read_bytes() if (home / name).is_file() else b""
+        (home / name).write_bytes(data[: int(len(data) * kept)])
+        refs = {ref.session_id[:5]: ref for ref in find(home)}
+        assert len(refs) == 3
+        assert refs["ses_2"].cwd == ("/home/dev/slug" if kept or name != record else "")
+        events = list(read(refs["ses_2"]))
+        assert [e.text for e in of(events, UserMessage)] == said, name
+        assert [(e.record, e.reason) for e in of(events, Unknown)] == lost, name
+
+
 def test_links_in_the_tree_are_not_followed(tmp_path: Path) -> None:
     home = tmp_path / "home"
     shutil.copytree(TREE, home)

@@ -185,6 +185,7 @@ REVERT = msgspec.json.Decoder(Revert)
 BAD = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What decoding raises on content."""
 
+_FIELD = lazy_pattern(rb'"(id|parentID|directory|title|version)"\s*:\s*("(?:[^"\\]|\\.)*+")')
 _SAFE_ID = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 
@@ -204,6 +205,17 @@ def count(number: Number) -> int:
 def safe_id(text: str | None) -> str:
     """Return an identifier that is one, else an empty string: ids become file names in the storage tree."""
     return text if text and _SAFE_ID.fullmatch(text) else ""
+
+
+def torn_session(data: bytes) -> SessionInfo:
+    """Return what can be saved of a session's record that was not written whole."""
+    found: dict[str, str] = {}
+    for name, value in _FIELD.findall(data[:65536]):
+        try:
+            found.setdefault(name.decode(), msgspec.json.decode(value, type=str))
+        except BAD:
+            continue
+    return msgspec.convert(found, SessionInfo)
 
 
 def parent_of(info: SessionInfo) -> str:

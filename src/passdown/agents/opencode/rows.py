@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from passdown.agents.opencode.database import SQLITE_MAGIC, database_rows
-from passdown.agents.opencode.records import BAD, DOCUMENT, EXPORTED, MESSAGE, SESSION, Document, SessionInfo, safe_id
+from passdown.agents.opencode.records import (
+    BAD,
+    DOCUMENT,
+    EXPORTED,
+    MESSAGE,
+    SESSION,
+    Document,
+    SessionInfo,
+    safe_id,
+    torn_session,
+)
 from passdown.agents.opencode.row import Row
 from passdown.errors import FormatError, PassdownError
 from passdown.io.files import open_regular, read_bounded
@@ -47,14 +57,18 @@ def read_rows(ref: SessionRef, *, max_row: int = MAX_LINE) -> Iterator[SessionIn
     try:
         document = DOCUMENT.decode(data)
     except BAD:
-        yield from _damaged_export(data)
+        torn = safe_id(path.stem)
+        if torn.startswith("ses") and folders_of(path, torn).message.is_dir():  # a record that was not written whole
+            yield from _tree(path, torn_session(data), len(data), max_row, torn=True)
+        else:
+            yield from _damaged_export(data)
         return
     if document.messages is not None or bytes(document.info):
         yield from _export(document)
     elif document.role:
         yield from _lone_message(path, document, data, max_row)
     else:
-        yield from _tree(path, data, max_row)
+        yield from _tree(path, _session(data), len(data), max_row)
 
 
 def _export(document: Document) -> Iterator[SessionInfo | Row]:
@@ -141,14 +155,17 @@ def folders_of(path: Path, session: str) -> _Folders:
     return _Folders(root / "message" / session, root / "part", root / "todo" / f"{session}.json")
 
 
-def _tree(path: Path, data: bytes, max_row: int) -> Iterator[SessionInfo | Row]:
-    info = _session(data)
+def _tree(
+    path: Path, info: SessionInfo, length: int, max_row: int, *, torn: bool = False
+) -> Iterator[SessionInfo | Row]:
     session = safe_id(info.id) or safe_id(path.stem)
     if not session.startswith("ses"):
         yield SessionInfo()
-        yield Row("lost", "", None, len(data), "bad_shape")
+        yield Row("lost", "", None, length, "bad_shape")
         return
     yield info
+    if torn:
+        yield Row("lost", "", None, length)
     folders = folders_of(path, session)
     for row in _by_time(folders.message, max_row):
         yield row

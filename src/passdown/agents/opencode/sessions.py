@@ -11,7 +11,7 @@ from pathlib import Path
 
 from passdown.agents.opencode.database import SQLITE_MAGIC, sessions_in
 from passdown.agents.opencode.messages import Messages
-from passdown.agents.opencode.records import BAD, SESSION, SessionInfo, parent_of, safe_id, whole
+from passdown.agents.opencode.records import BAD, SESSION, SessionInfo, parent_of, safe_id, torn_session, whole
 from passdown.agents.opencode.row import Row
 from passdown.agents.opencode.rows import read_rows
 from passdown.agents.tables import refused
@@ -78,10 +78,14 @@ def _from_tree(path: Path) -> SessionRef | None:
         return None
     try:
         with open_regular(path) as stream:
-            info = SESSION.decode(stream.read(HEAD))
+            head = stream.read(HEAD)
         modified = int(path.stat().st_mtime * 1000)
-    except (OSError, PassdownError, *BAD):
+    except (OSError, PassdownError):
         return None
+    try:
+        info = SESSION.decode(head)
+    except BAD:
+        info = torn_session(head)
     identifier = safe_id(info.id) or safe_id(path.stem)
     if not identifier.startswith("ses"):
         return None
