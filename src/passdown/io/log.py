@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import IO, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -19,6 +19,8 @@ from passdown.model.session import Unknown
 
 HEAD = 64 << 10
 """Bytes read at either end of a file to find its sessions."""
+_LONGEST = 1 << 20
+"""Bytes read of a file whose first line is a long one."""
 BAD = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What a decoder raises for a record that is none."""
 
@@ -85,6 +87,29 @@ def not_understood(
     return Unknown(record=record[:80], reason=reason, length=line.length, offset=line.offset, line=line.number)
 
 
+def first_in(text: bytes, decode: Callable[[bytes], Record]) -> Record | None:
+    """Return the first record in a line, mended when it is a whole line that is damaged; None when there is none."""
+    text = text.strip(b"\x00 \t\r\n")
+    try:
+        return decode(text.removeprefix(b"\xef\xbb\xbf"))
+    except BAD:
+        documents = pull_apart(text)[0] if text.endswith(b"}") else []  # else cut off by the end of what was read
+    for document in documents:
+        try:
+            return decode(document)
+        except BAD:
+            continue
+    return None
+
+
+def head_of(stream: IO[bytes]) -> bytes:
+    """Return the first bytes of a log; where its first line is longer than that, that line and as many behind it."""
+    head = stream.read(HEAD)
+    if len(head) == HEAD and b"\n" not in head:
+        head += stream.readline(_LONGEST - HEAD) + stream.read(HEAD)
+    return head
+
+
 class Ends(NamedTuple):
     """The first and last bytes of a file, its size, and when it last changed (milliseconds)."""
 
@@ -98,7 +123,7 @@ def ends_of(path: Path) -> Ends | None:
     """Return the ends of a file, None when it cannot be read or is no plain file."""
     try:
         with open_regular(path) as stream:
-            head = stream.read(HEAD)
+            head = stream.read(HEAD) if path.suffix == ".json" else head_of(stream)  # a document is all one line
             size = stream.seek(0, io.SEEK_END)
             stream.seek(max(len(head), size - HEAD))
             tail = stream.read(HEAD)

@@ -13,9 +13,10 @@ from msgspec import Raw, Struct
 from passdown.agents.claude_code.origins import PLAN, TRANSCRIPT
 from passdown.agents.claude_code.records import BAD, identifier, milliseconds
 from passdown.io.jsonl import open_log, salvage, size_of
+from passdown.io.log import HEAD, head_of
 from passdown.model.pattern import lazy_pattern
 
-ENDS = 64 << 10
+ENDS = HEAD
 """Bytes read at either end of a file."""
 
 _UUID = lazy_pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -75,7 +76,7 @@ def read_ends(path: Path) -> tuple[bytes, bytes, int]:
     """
     with open_log(path) as stream:
         size = size_of(stream)
-        head = stream.read(ENDS)
+        head = head_of(stream)
         if size is None:
             return head, b"", path.stat().st_size
         stream.seek(max(len(head), size - ENDS))

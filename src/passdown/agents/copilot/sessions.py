@@ -15,7 +15,7 @@ from passdown.agents.copilot.records import Context, Entry, Start, decode, is_re
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
 from passdown.io.jsonl import MAX_LINE, Line
-from passdown.io.log import BAD, Log, ends_of, milliseconds, newest_first, safe_id
+from passdown.io.log import Log, ends_of, first_in, milliseconds, newest_first, safe_id
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 
@@ -35,10 +35,7 @@ def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001 - content decides
 
 
 def _entry(text: bytes) -> Entry | None:
-    try:
-        return decode(text.strip(b"\x00 \t\r\n").removeprefix(b"\xef\xbb\xbf"))
-    except BAD:
-        return None
+    return first_in(text, decode)
 
 
 def find(home: Path) -> Iterator[SessionRef]:
@@ -54,10 +51,11 @@ def refer(path: Path) -> SessionRef | None:
     ends = ends_of(path)
     if ends is None:
         return None
-    first = _entry(ends.head.split(b"\n", 1)[0])
-    if first is None or not isinstance(first.data, Start):
+    first = _entry(ends.head.lstrip(b"\x00\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0])
+    start = first.data if first is not None and isinstance(first.data, Start) else None
+    if start is None and not recognise(ends.head, path.name):  # where it is lost, the rest may be there
         return None
-    start = first.data
+    stamp, start = first.envelope.timestamp if first is not None else None, start or Start()
     context = _last_context(ends.head, ends.tail) or start.context or Context()
     repository = context.repository or ""
     return SessionRef(
@@ -65,7 +63,7 @@ def refer(path: Path) -> SessionRef | None:
         path=str(path),
         session_id=safe_id(start.session_id) or _name_of(path),
         bytes=ends.size,
-        started_at=milliseconds(start.start_time) or milliseconds(first.envelope.timestamp),
+        started_at=milliseconds(start.start_time) or milliseconds(stamp),
         modified_at=ends.modified,
         cwd=context.cwd or "",
         branch=context.branch or "",

@@ -17,7 +17,18 @@ from passdown.agents.cursor.records import Record, decode
 from passdown.agents.cursor.store import MAGIC, Blob, Outside, is_store, messages, outside
 from passdown.errors import FormatError, PassdownError
 from passdown.io.jsonl import MAX_LINE, Line, open_log, read_file_lines
-from passdown.io.log import BAD, HEAD, Log, ends_of, mended, newest_first, not_understood, safe_id, whole
+from passdown.io.log import (
+    BAD,
+    HEAD,
+    Log,
+    ends_of,
+    first_in,
+    mended,
+    newest_first,
+    not_understood,
+    safe_id,
+    whole,
+)
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Title, Unknown
 
 
@@ -28,9 +39,7 @@ def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001 - content decides
     if is_plain(head):
         return True
     for text in head.split(b"\n", 5)[:5]:
-        try:
-            record = decode(text.strip(b"\x00 \t\r\n").removeprefix(b"\xef\xbb\xbf"))
-        except BAD:
+        if (record := first_in(text, decode)) is None:
             continue
         return (
             record.role in ("user", "assistant")

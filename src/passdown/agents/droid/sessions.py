@@ -14,7 +14,7 @@ from passdown.agents.droid.records import SETTINGS, Record, Settings, decode, is
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
 from passdown.io.jsonl import MAX_LINE
-from passdown.io.log import BAD, Log, ends_of, milliseconds, newest_first, safe_id
+from passdown.io.log import BAD, Log, ends_of, first_in, milliseconds, newest_first, safe_id
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Title, Unknown
 
 _BOUND = 1 << 20
@@ -31,10 +31,8 @@ def _begins(record: Record) -> bool:
 
 def _records(head: bytes, most: int) -> Iterator[Record]:
     for text in head.split(b"\n", most)[:most]:
-        try:
-            yield decode(text.strip(b"\x00 \t\r\n").removeprefix(b"\xef\xbb\xbf"))
-        except BAD:
-            continue
+        if (record := first_in(text, decode)) is not None:
+            yield record
 
 
 def find(home: Path) -> Iterator[SessionRef]:
@@ -52,9 +50,9 @@ def refer(path: Path) -> SessionRef | None:
         return None
     records = list(_records(ends.head, 50))
     own = [record for record in records if _begins(record) or is_stream(record)]
-    if not own:
+    if not own and not any(record.type == "message" for record in records):  # the header may be lost
         return None
-    start = next((record for record in records if _begins(record) or record.session_id), own[0])
+    start = next((record for record in records if _begins(record) or record.session_id), own[0] if own else Record())
     stamps = (milliseconds(record.timestamp) for record in records)
     return SessionRef(
         agent="droid",

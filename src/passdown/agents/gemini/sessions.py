@@ -22,7 +22,7 @@ from passdown.agents.genai.prompts import pieces_of
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
 from passdown.io.jsonl import MAX_LINE, open_log, read_file_lines
-from passdown.io.log import BAD, HEAD, Log, ends_of, milliseconds, newest_first, safe_id
+from passdown.io.log import BAD, HEAD, Log, ends_of, first_in, milliseconds, newest_first, safe_id
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 
@@ -52,10 +52,7 @@ def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001 - content decides
 
 
 def _row(line: bytes) -> Row | None:
-    try:
-        return ROW.decode(line.strip(b"\x00 \t\r\n").removeprefix(b"\xef\xbb\xbf"))
-    except BAD:
-        return None
+    return first_in(line, ROW.decode)
 
 
 def find(home: Path) -> Iterator[SessionRef]:

@@ -19,7 +19,7 @@ from passdown.agents.goose.reader import Reader
 from passdown.agents.tables import MAGIC, is_database, refused
 from passdown.errors import PassdownError
 from passdown.io.jsonl import MAX_LINE, Line
-from passdown.io.log import BAD, Log, ends_of, newest_first, safe_id
+from passdown.io.log import Log, ends_of, first_in, newest_first, safe_id
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Title, Unknown
 
 _DECODER = msgspec.json.Decoder(dict[str, Any])
@@ -37,10 +37,7 @@ def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001 - content decides
 
 
 def _first(head: bytes) -> dict[str, Any]:
-    try:
-        return _decode(head.split(b"\n", 1)[0].strip(b"\x00 \t\r\n").removeprefix(b"\xef\xbb\xbf"))
-    except BAD:
-        return {}
+    return first_in(head.lstrip(b"\x00\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0], _decode) or {}
 
 
 def _is_header(row: dict[str, Any]) -> bool:
@@ -79,7 +76,10 @@ def refer(path: Path) -> SessionRef | None:
         return None
     header = _first(ends.head)
     if not _is_header(header):
-        return None
+        lines = (first_in(line, _decode) for line in ends.head.split(b"\n", 5)[:5])
+        if not any(line and "role" in line and "created" in line for line in lines):
+            return None
+        header = {}  # it is lost, the messages are there
     return SessionRef(
         agent="goose",
         path=str(path),

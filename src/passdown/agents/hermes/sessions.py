@@ -21,7 +21,7 @@ from passdown.agents.tables import MAGIC, Row, is_database, only, open_tables, r
 from passdown.errors import PassdownError
 from passdown.io.files import open_regular
 from passdown.io.jsonl import MAX_LINE
-from passdown.io.log import BAD, Log, ends_of, newest_first, safe_id
+from passdown.io.log import Log, ends_of, first_in, newest_first, safe_id
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Title, Unknown
 
@@ -50,10 +50,7 @@ def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001 - content decides
 
 
 def _first(head: bytes) -> dict[str, Any]:
-    try:
-        return _decode(head.split(b"\n", 1)[0].strip(b"\x00 \t\r\n"))
-    except BAD:
-        return {}
+    return first_in(head.lstrip(b"\x00\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0], _decode) or {}
 
 
 def find(home: Path) -> Iterator[SessionRef]:
@@ -120,7 +117,9 @@ def _kinship(row: Row, parent: str) -> Any:
 def refer(path: Path) -> SessionRef | None:
     """Return what the ends of a log say of its session, None when they say nothing; a database holds several."""
     ends = ends_of(path)
-    if ends is None or ends.head.startswith(MAGIC) or not recognise(ends.head, path.name):
+    if ends is None or ends.head.startswith(MAGIC):
+        return None
+    if not recognise(ends.head, path.name) and not _goes_on(ends.head):
         return None
     began = moment(_first(ends.head).get("timestamp"))
     identifier = safe_id(path.stem.removeprefix("session_"))
@@ -128,6 +127,12 @@ def refer(path: Path) -> SessionRef | None:
         agent="hermes", path=str(path), session_id=identifier, bytes=ends.size, started_at=began,
         modified_at=ends.modified,
     )  # fmt: skip
+
+
+def _goes_on(head: bytes) -> bool:
+    """Say whether messages follow the first line of a log, which is damaged."""
+    lines = (first_in(line, _decode) for line in head.split(b"\n", 5)[1:5])
+    return any(text_in(line, "role") in ("user", "assistant", "tool") for line in lines)
 
 
 def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:

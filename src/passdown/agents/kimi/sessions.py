@@ -22,7 +22,7 @@ from passdown.agents.kimi.wire import KINDS, Wire
 from passdown.errors import PassdownError
 from passdown.io.files import read_bounded
 from passdown.io.jsonl import MAX_LINE, Line
-from passdown.io.log import BAD, Log, ends_of, milliseconds, newest_first, not_understood, safe_id
+from passdown.io.log import BAD, Log, ends_of, first_in, milliseconds, newest_first, not_understood, safe_id
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Title, Unknown
 
 _BOUND = 1 << 20
@@ -48,10 +48,7 @@ def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001 - content decides
 
 
 def _entry(text: bytes) -> Entry | None:
-    try:
-        return decode(text.strip(b"\x00 \t\r\n").removeprefix(b"\xef\xbb\xbf"))
-    except BAD:
-        return None
+    return first_in(text, decode)
 
 
 def find(home: Path) -> Iterator[SessionRef]:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from passdown.io.log import first_in
 from passdown.model.pattern import lazy_pattern
 
 Number = int | float | None
@@ -121,11 +122,8 @@ def whole(number: Number) -> int | None:
 
 def header_of(line: bytes) -> Header | None:
     """Return the session header that a line holds, or None."""
-    try:
-        header = HEADER.decode(line.strip(b"\x00 \t\r\n").removeprefix(b"\xef\xbb\xbf"))
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    return header if header.type == "session" and header.id else None
+    header = first_in(line, HEADER.decode)
+    return header if header is not None and header.type == "session" and header.id else None
 
 
 def safe_id(text: str | None) -> str:

@@ -6,7 +6,6 @@ its way to the root was left behind and is read with `active=False`. Pi stores n
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -16,10 +15,8 @@ import msgspec
 from passdown.agents.pi.entries import Entries
 from passdown.agents.pi.records import ENTRY, Entry, Header, header_of, parent_of, safe_id
 from passdown.agents.pi.tree import abandoned, inherited, mark
-from passdown.errors import UnsafeError
-from passdown.io.files import open_regular
 from passdown.io.jsonl import MAX_LINE, Line, read_file_lines
-from passdown.io.log import mended, milliseconds, not_understood
+from passdown.io.log import ends_of, mended, milliseconds, not_understood
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 
 HEAD = 64 << 10
@@ -65,29 +62,29 @@ def find(home: Path) -> Iterator[SessionRef]:
 
 def refer(path: Path) -> SessionRef | None:
     """Return what the ends of a log say of its session, None when it cannot be read or is none."""
-    try:
-        with open_regular(path) as stream:
-            head = stream.read(HEAD)
-            size = stream.seek(0, io.SEEK_END)
-            stream.seek(max(len(head), size - HEAD))
-            tail = stream.read(HEAD)
-        modified = path.stat().st_mtime
-    except (OSError, UnsafeError):
+    ends = ends_of(path)
+    if ends is None:
         return None
-    header = header_of(head.split(b"\n", 1)[0])
+    header = header_of(ends.head.lstrip(b"\x00\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0])
     if header is None:
-        return None
+        if not recognise(ends.head, path.name):
+            return None
+        header = Header(id=_id_in(path.name))  # it is lost, the entries are there
     return SessionRef(
         agent="pi",
         path=str(path),
         session_id=safe_id(header.id),
-        bytes=size,
+        bytes=ends.size,
         started_at=milliseconds(header.timestamp),
-        modified_at=int(modified * 1000),
+        modified_at=ends.modified,
         cwd=header.cwd or "",
-        title=_title(head + tail),
+        title=_title(ends.head + ends.tail),
         parent_id=parent_of(header),
     )
+
+
+def _id_in(name: str) -> str:
+    return safe_id(name.removesuffix(".zst").removesuffix(".jsonl").rpartition("_")[2])
 
 
 def _title(text: bytes) -> str:
@@ -149,8 +146,7 @@ def _start(path: Path, ref: SessionRef, max_line: int) -> tuple[SessionStart, fr
     """Return the session's header as an event, and the marks of the entries that belong to its parent."""
     header, line = _header(path, max_line)
     if header is None:
-        name = path.name.removesuffix(".zst").removesuffix(".jsonl")
-        return SessionStart(session_id=ref.session_id or safe_id(name.rpartition("_")[2]), agent="pi"), frozenset()
+        return SessionStart(session_id=ref.session_id or _id_in(path.name), agent="pi"), frozenset()
     parent = parent_of(header)
     marks = inherited(path, header) if parent else None
     start = SessionStart(

@@ -15,7 +15,7 @@ from passdown.agents.qwen.reader import Reader
 from passdown.agents.qwen.records import RECORD, Record, payload_of, text_of
 from passdown.agents.qwen.tree import abandoned
 from passdown.io.jsonl import MAX_LINE, open_log
-from passdown.io.log import BAD, HEAD, Log, ends_of, milliseconds, newest_first, safe_id
+from passdown.io.log import Log, ends_of, first_in, head_of, milliseconds, newest_first, safe_id
 from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
 
 _TYPES = frozenset({"user", "assistant", "tool_result", "system"})
@@ -38,10 +38,7 @@ def recognise(head: bytes, name: str) -> bool:  # noqa: ARG001 - content decides
 
 
 def _record(line: bytes) -> Record | None:
-    try:
-        return RECORD.decode(line.strip(b"\x00 \t\r\n").removeprefix(b"\xef\xbb\xbf"))
-    except BAD:
-        return None
+    return first_in(line, RECORD.decode)
 
 
 def find(home: Path) -> Iterator[SessionRef]:
@@ -123,7 +120,7 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
     path = Path(ref.path)
     off = abandoned(path, max_line)
     with open_log(path) as stream:
-        records = _records(stream.read(HEAD))
+        records = _records(head_of(stream))
     first = next((record for record in records if record.cwd), records[0] if records else Record())
     parent, kind = _parent(records)
     yield SessionStart(
