@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,7 @@ def main() -> int:
         (work / "pipeline.toml").write_text(PIPELINE)
         passdown("pipeline", work / "pipeline.toml")
         rows = loaded(work / "handoff-data/export/hf")
+        check_again(work, rows)
         tokenizer = trained_tokenizer(work / "tokenizer.json", rows)
         told = export(work, "plain")
         sft = check_labels(work / "plain", rows, tokenizer)
@@ -94,6 +96,16 @@ def loaded(folder: Path) -> dict[str, Row]:
     assert kinds == ["echo", "plain", "reconstruction", "rl", "sft"], kinds
     print(f"datasets: {len(rows)} samples in {len(kinds)} configurations")
     return rows
+
+
+def check_again(work: Path, rows: dict[str, Row]) -> None:
+    """Load another export from a folder of the same name: `datasets` must not take it for the first."""
+    shutil.copytree(work / "handoff-data", work / "fewer")
+    passdown("build", work / "fewer", "--kind", "rl", "--per-trajectory", "3")
+    passdown("export", work / "fewer", "--to", "hf", "-o", work / "again/hf")
+    again = load_dataset(str(work / "again/hf"), "rl", split="train")
+    assert 0 < len(again) < sum(row["kind"] == "rl" for row in rows.values()), len(again)
+    assert len(load_dataset(str(work / "again/hf"))["train"]) == len(again), "the only kind is the default one"
 
 
 def table(folder: Path, name: str) -> Dataset:

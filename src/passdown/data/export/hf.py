@@ -5,6 +5,7 @@ Each kind of sample is a configuration: `load_dataset("FOLDER", "sft", split="tr
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -46,7 +47,22 @@ def write_hf(samples: Iterable[Rendered], path: Path, _how: How = PLAIN) -> Writ
 def finish_hf(out: Path, made: Exported) -> None:
     """Write the dataset card, whose first lines tell the loader which files are which."""
     counts = _counts(out, made.files)
-    write_files([(out / "README.md", "\n".join([*_front(counts), *_body(counts, made)]).encode())])
+    lines = [*_front(counts, _digests(out, made.files)), *_body(counts, made)]
+    write_files([(out / "README.md", "\n".join(lines).encode())])
+
+
+def _digests(out: Path, files: list[str]) -> dict[str, str]:
+    """Return a hash of every kind's files.
+
+    `datasets` knows a folder again by its last name and by what these lines say, not by what lies in it: without a
+    hash in them it would give what was loaded of an earlier export.
+    """
+    found = {str(kind): hashlib.sha256() for kind in KINDS}
+    for name in files:
+        for path in sorted((out / name).glob("*.parquet")):
+            with path.open("rb") as stream:
+                found[path.stem].update(hashlib.file_digest(stream, "sha256").digest())
+    return {kind: made.hexdigest()[:32] for kind, made in found.items()}
 
 
 def _counts(out: Path, files: list[str]) -> dict[str, Counter[str]]:
@@ -63,7 +79,7 @@ def _counts(out: Path, files: list[str]) -> dict[str, Counter[str]]:
     return found
 
 
-def _front(counts: dict[str, Counter[str]]) -> list[str]:
+def _front(counts: dict[str, Counter[str]], digests: dict[str, str]) -> list[str]:
     total = counts["file"].total()
     lines = ["---", "pretty_name: Handoffs of coding agents", "language: [en, code]", "license:"]
     lines += [f"- {name}" for name in sorted({_hub_licence(name) for name in counts["licence"]})] or ["- unknown"]
@@ -71,7 +87,8 @@ def _front(counts: dict[str, Counter[str]]) -> list[str]:
     lines += [f"- {next((name for most, name in _SIZES if total < most), '1M<n<10M')}", "configs:"]
     kinds = [kind for kind in KINDS if any(name.startswith(f"{kind}/") for name in counts["file"])]
     for place, kind in enumerate(kinds):
-        lines += [f"- config_name: {kind}", *(["  default: true"] if not place else []), "  data_files:"]
+        lines += [f"- config_name: {kind}", *(["  default: true"] if not place else [])]
+        lines += [f"  description: sha256 {digests[kind]}", "  data_files:"]
         for name in sorted(counts["file"]):
             of, _, split = name.partition("/")
             if of == kind:
