@@ -35,6 +35,10 @@ versions FOLDER="":
 bench *ARGS:
     .venv/bin/python -m benchmarks {{ARGS}}
 
+# The goals of `passdown data`; `--peer PYTHON` names an interpreter that has datatrove (see benchmarks/data/peer.py).
+bench-data *ARGS:
+    .venv/bin/python -m benchmarks.data {{ARGS}}
+
 # Fuzz every reader and scanner, so many seconds in all (guided by coverage when `.[fuzz]` is installed).
 fuzz SECONDS="60":
     .venv/bin/python tests/fuzz/run.py --seconds {{SECONDS}}

@@ -1,0 +1,156 @@
+"""What the runner itself costs: against a plain loop, with two processes, and in memory as the corpus grows."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from benchmarks.data import reference
+from benchmarks.measure import run
+from passdown.data.engine.ingest import find_inputs, list_files
+from passdown.data.engine.pipeline import Pipeline
+from passdown.data.engine.processes import Processes
+from passdown.data.engine.run import run_stage
+from passdown.data.engine.shards import read_batches, shards_in, written
+from passdown.data.engine.stage import Stage
+from passdown.data.engine.steps import STEPS
+from passdown.data.records import Reject
+
+Row = dict[str, Any]
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+_LONGEST = 7
+"""Steps of the trajectories with which memory is measured: many rows at little cost."""
+_MEMORY = """
+import sys
+from pathlib import Path
+from passdown.data.engine.ingest import find_inputs, list_files
+from passdown.data.engine.pipeline import Pipeline
+from passdown.data.engine.steps import run_steps
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    list_files(find_inputs([folder / "rows.jsonl"]), folder / "work/files")
+    run_steps(sys.argv[2].split(","), Pipeline(source=[]), folder / "work")
+"""
+
+
+class _Timed(Processes):
+    """Processes that tell how much processor time each took."""
+
+    def __init__(self, workers: int) -> None:
+        super().__init__(workers)
+        self.spent: dict[int, float] = {}
+
+    def results(self, function: Callable[[Given], Made], items: list[Given]) -> Iterator[Made]:
+        """Yield the results, and keep the times."""
+        for made, spent, process in super().results(partial(_timed, function), items):
+            self.spent[process] = self.spent.get(process, 0.0) + spent
+            yield made
+
+
+def _timed(function: Callable[[Given], Made], item: Given) -> tuple[Made, float, int]:
+    began = time.process_time()
+    made = function(item)
+    return made, time.process_time() - began, os.getpid()
+
+
+def make(folder: Path, count: int, shards: int) -> None:
+    """Write `count` trajectories in so many files, and the list of them with a shard for each."""
+    (folder / "rows").mkdir(parents=True)
+    each = -(-count // shards)
+    for number in range(shards):
+        (folder / f"rows/{number}.jsonl").write_bytes(b"".join(reference.rows(each, first=number * each)))
+    for number, entry in enumerate(find_inputs([folder / "rows"])):
+        list_files([entry], folder / f"list-{number}")
+        (folder / "files").mkdir(exist_ok=True)
+        (folder / f"list-{number}/part-00000.parquet").rename(folder / f"files/part-{number:05}.parquet")
+
+
+def _loop(stage: Stage, source: Path, target: Path) -> None:
+    """What somebody would write who has no runner: read, work, write."""
+    work = stage.work()
+    for path in shards_in(source):
+        with written(target / path.name) as writer:
+            for batch in read_batches(path):
+                for made in work(batch):
+                    if not isinstance(made, Reject):
+                        writer.write(made)
+
+
+def overhead(folder: Path, count: int) -> Iterator[Row]:
+    """Compare the steps from reading to samples under the runner with a plain loop over the same stages."""
+    make(folder, count, 4)
+    best = {"loop": float("inf"), "runner": float("inf")}
+    for turn in range(3):
+        spent = {"loop": 0.0, "runner": 0.0}
+        for step in STEPS:
+            stage = step.stage(Pipeline(source=[]), folder)
+            for name in ("loop", "runner") if turn % 2 else ("runner", "loop"):
+                target = folder / (step.writes if name == "runner" else f"loop-{step.writes}")
+                if name == "runner":
+                    (target / "manifest.jsonl").unlink(missing_ok=True)
+                began = time.process_time()
+                _loop(stage, folder / step.reads, target) if name == "loop" else run_stage(
+                    stage, folder / step.reads, target
+                )
+                spent[name] += time.process_time() - began
+        best = {name: min(best[name], spent[name]) for name in best}
+    more = 100 * (best["runner"] / best["loop"] - 1)
+    yield {"what": "runner against a plain loop, all steps", "measured": round(more, 1), "goal": 10, "unit": "% more",
+           "loop_s": round(best["loop"], 2), "runner_s": round(best["runner"], 2),
+           "ratio": round((1.1 * best["loop"]) / best["runner"], 2)}  # fmt: skip
+
+
+def scaling(folder: Path, count: int) -> Iterator[Row]:
+    """Run every step in this process and in two, and compare.
+
+    The wall time counts on a quiet machine. By processor time a run takes what its busier process takes, and this one.
+    """
+    make(folder, count, 8)
+    pipeline = Pipeline(source=[])
+    wall: dict[int, float] = {}
+    cpu: dict[int, float] = {}
+    for workers in (1, 2):
+        with _Timed(workers) as processes:
+            began, spent = time.monotonic(), time.process_time()
+            for step in STEPS:
+                stage = step.stage(pipeline, folder)
+                (folder / step.writes / "manifest.jsonl").unlink(missing_ok=True)
+                run_stage(stage, folder / step.reads, folder / step.writes, processes=processes)
+            wall[workers] = time.monotonic() - began
+            cpu[workers] = time.process_time() - spent
+            if workers > 1:
+                cpu[workers] += max(processes.spent.values(), default=0.0)
+    for what, of in (("wall time", wall), ("processor time", cpu)):
+        times = of[1] / of[2]
+        yield {"what": f"two processes against one, by {what}", "measured": round(times, 2), "goal": 1.7,
+               "unit": "times", "one_s": round(of[1], 1), "two_s": round(of[2], 1), "ratio": round(times / 1.7, 2),
+               "load": round(os.getloadavg()[0], 1)}  # fmt: skip
+
+
+def memory(folder: Path, few: int, many: int) -> Iterator[Row]:
+    """Compare the peak memory of a process that does every shard by itself, for two sizes of the corpus.
+
+    The steps that see the whole set go over all rows; all of them, which keep nothing from one shard to the next, over
+    fewer.
+    """
+    whole = ",".join(step.name for step in STEPS)
+    for what, names, counts in (
+        ("read to decide", "read,quality,decide", (few, many)), ("read to build", whole, (few // 5, many // 50)),
+    ):  # fmt: skip
+        peak: list[float] = []
+        for count in counts:
+            place = folder / f"{names.count(',')}-{count}"
+            place.mkdir(parents=True)
+            reference.write(place / "rows.jsonl", count, _LONGEST)
+            (place / "run.py").write_text(_MEMORY)
+            peak.append(run([sys.executable, str(place / "run.py"), str(place), names]).peak)
+        yield {"what": f"peak memory, {what}, {counts[0]:,} and {counts[1]:,} rows",
+               "measured": round(100 * (peak[1] / peak[0] - 1), 1), "goal": 15, "unit": "% more",
+               "few_mb": round(peak[0]), "many_mb": round(peak[1]), "most_mb": 1000,
+               "ratio": round(1.15 * peak[0] / peak[1], 2)}  # fmt: skip
