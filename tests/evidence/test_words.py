@@ -6,7 +6,8 @@ import pytest
 
 from passdown.evidence.said import next_step
 from passdown.evidence.words import GAP, MAX_DIRECTIVE, MAX_SUMMARY
-from passdown.model.session import Compaction, Interruption, PlanItem, PlanUpdate, ToolCall, ToolResult
+from passdown.model.session import Compaction, Interruption, PlanItem, PlanUpdate, ToolCall, ToolResult, UserMessage
+from passdown.packet.build import build_packet
 
 
 def test_directives_are_verbatim(log) -> None:
@@ -57,6 +58,17 @@ def test_the_request_of_a_slash_command_is_the_persons(log) -> None:
     log.human("/plan:phase 14", origin="command")
     said = [directive.text for directive in log.evidence().directives]
     assert said == ["find out how the export is limited today", "/plan:phase 14"]
+
+
+def test_what_a_subagent_was_told_is_the_goal_of_its_own_session_alone(log, make_log) -> None:
+    told = make_log("sub")
+    told.add(UserMessage, text="Review the export for lost rows.", origin="subagent")
+    told.say("No row is lost.")
+    packet = build_packet(told.evidence())
+    assert (packet.goal, packet.goal_basis, packet.directives) == ("Review the export for lost rows.", "declared", [])
+    log.human("Mend the export.")
+    log.add(UserMessage, text="Look for lost rows.", origin="subagent", agent_id="a1")
+    assert build_packet(log.evidence()).goal == "Mend the export."
 
 
 def test_a_plan_a_session_began_with_is_no_ones_words(log) -> None:

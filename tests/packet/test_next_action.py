@@ -194,6 +194,8 @@ def test_how_a_plan_is_checked_is_no_item_of_it(
         ("Good. Now let me check src/parser.py next", False),
         ("rm prints nothing when it deletes, so src/probe.py must have gone", False),
         ("The change in src/parser.py should work with quotes as well", False),
+        ("The `--raw` option of src/cli.py is still available for those who want it", False),
+        ("Two callers of parse() are still without quotes", True),
         ("The parser must accept single quotes as well", True),
     ],
 )

@@ -61,6 +61,7 @@ def _evidence(stages: Stages, sessions: tuple[SessionUse, ...]) -> Evidence:
         plan=stages.plan.finish(),
         statements=words.statements(),
         last_step=words.last_step(),
+        assignment=words.assignment,
         cut_off=words.cut_off,
         turn_closed=words.turn_closed,
         harness_summaries=words.harness_summaries(),

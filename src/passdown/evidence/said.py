@@ -45,7 +45,10 @@ _OWED = (
     r"(?i)\b(?:still|only) (?:needs?|has to|have to|must)\b|\bneeds? to be \w+ed\b|\bremains? to be\b"
     r"|\bha(?:s|ve) not (?:yet )?been\b"
 )
-_OPEN = r"(?i)\b(?:still|not yet|remains?|needs?|until|fails?|missing|pending|unless|only|but)\b|还|尚未|仍"
+_OPEN = (
+    r"(?i)\b(?:still(?! (?:available|there|in place|valid|usable|supported|possible)\b)|not yet|remains?|needs?|until"
+    r"|fails?|missing|pending|unless|only|but)\b|还|尚未|仍"
+)
 """Words of a sentence about what is not done."""
 
 

@@ -63,6 +63,7 @@ class Words:
         self._working = False
         self.cut_off = False
         self.turn_closed = False
+        self.assignment: Statement | None = None
 
     def _omit(self, name: str, count: int = 1) -> None:
         if count > 0:
@@ -73,6 +74,9 @@ class Words:
 
         That is what a person typed, the request a slash command was given, and the plan a session was begun with.
         """
+        if event.origin == "subagent" and not event.agent_id and self.assignment is None:
+            kept, cut = cut_middle(event.text.strip(), MAX_STATEMENT)
+            self.assignment = Statement(text=kept, by="agent", at=event.at, cut=cut, source=source)
         if event.agent_id or not _directs(event):
             if event.origin == "queued":
                 self._omit("directives_queued")

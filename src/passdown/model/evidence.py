@@ -323,6 +323,7 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     Lists are in file order unless their record says otherwise; `omitted` counts what a cap left out, by field.
     `cut_off`: the newest session's log ends in the middle of the agent's turn, as after a crash. `turn_closed`: it ends
     with the agent's word after the last request, or with its work handed in, where no time may say so.
+    `assignment` is the prompt that an agent gave the session, where it is a subagent's own.
     `since` is the moment from which sessions counted, `as_of` the newest evidence time (milliseconds), never the clock.
     """
 
@@ -338,6 +339,7 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     plan: PlanFact | None = None
     statements: tuple[Statement, ...] = ()
     last_step: Statement | None = None
+    assignment: Statement | None = None
     cut_off: bool = False
     turn_closed: bool = False
     harness_summaries: tuple[Statement, ...] = ()

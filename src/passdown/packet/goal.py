@@ -10,8 +10,8 @@ from passdown.packet.vague import is_filler, is_rounding_off, is_vague
 def find_goal(context: Context) -> tuple[str | None, Basis | None]:
     """Return the goal and its basis: contract, board, feature, else the first human request of the earliest session.
 
-    Where that is missing or says no more than "go on", the goal of the packet before. Never invented: `(None, None)`
-    where nobody stated one.
+    Where that is missing or says no more than "go on", the goal of the packet before; of a session that is a
+    subagent's own, what it was told to do. Never invented: `(None, None)` where nobody stated one.
     """
     task = context.active_task
     text = (context.contract.goal if context.contract else "") or (task.goal if task else "")
@@ -21,6 +21,8 @@ def find_goal(context: Context) -> tuple[str | None, Basis | None]:
         text = (
             carried if carried and (request is None or is_vague(request.text)) else wish_of(request) if request else ""
         )
+        assignment = context.evidence.assignment
+        text = text or (assignment.text if assignment else "")
     return (text, "declared") if text.strip() else (None, None)
 
 
