@@ -20,8 +20,9 @@ from passdown.data.filters.result import dropped
 from passdown.data.perturb.curriculum import LEVELS, Cell, grid, level
 from passdown.data.perturb.table import OPERATORS, perturb
 from passdown.data.prefix import cut as cut_off
-from passdown.data.records import Cut, Cuts, Perturbed, Prefix, Reject, View
+from passdown.data.records import Cut, Cuts, Perturbed, Reject
 from passdown.data.replay.blobs import BlobStore
+from passdown.data.views.shared import Shared
 
 GRID = "grid"
 _STRENGTHS = (0.25, 0.5, 0.75)
@@ -51,8 +52,9 @@ def perturbing(levels: list[str], per_cut: int, seed: int, blobs: str) -> Work:
             cuts = cuts_in(row)
             judge = judge_of(cuts.trajectory, verdicts)
             made: list[Cut] = []
+            shared = Shared(cuts.trajectory.root)
             for cut in cuts.cuts:
-                found = _variants(cuts, cut, levels, per_cut, seed, store, judge)
+                found = _variants(cuts, _with_texts(cuts, cut, shared), levels, per_cut, seed, store, judge)
                 made.append(msgspec.structs.replace(cut, perturbed=tuple(found.made)))
                 yield from found.refused
                 yield from _counted(found.failed, cuts)
@@ -79,7 +81,7 @@ def _variants(
     for name, cell in _drawn(cuts, cut, levels, seed)[: per_cut * _TRIES]:
         if len(tried.made) == per_cut:
             break
-        view = _with_text(cut, cell, prefix)
+        view = next(view for view in cut.views if view.name == cell.view)
         found = perturb(cell.uses, cut.snapshot, view, seed, blobs=store, prefix=prefix, base=base, level=name)
         if isinstance(found, Reject):
             tried.failed[found.reason] += 1
@@ -112,13 +114,16 @@ def _drawn(cuts: Cuts, cut: Cut, levels: list[str], seed: int) -> list[tuple[str
     return [one for pair in zip_longest(levelled, free) for one in pair if one is not None]
 
 
-def _with_text(cut: Cut, cell: Cell, prefix: Prefix) -> View:
-    view = next(view for view in cut.views if view.name == cell.view)
-    if view.text:
-        return view
-    from passdown.data.views.table import build_view
+def _with_texts(cuts: Cuts, cut: Cut, shared: Shared) -> Cut:
+    """Return the cut with the texts of its views, of which a trace was kept without."""
+    missing = [view.name for view in cut.views if not view.text]
+    if not missing:
+        return cut
+    from passdown.data.views.table import views_at
 
-    return build_view(view.name, prefix)
+    [made] = views_at(cuts.trajectory, [cut.point.k], missing, shared=shared)
+    texts = {view.name: view for view in made}
+    return msgspec.structs.replace(cut, views=tuple(texts.get(view.name, view) for view in cut.views))
 
 
 def _counted(failed: Counter[str], cuts: Cuts) -> Iterator[Reject]:
