@@ -38,6 +38,10 @@ licences = "any"           # or "permissive"
 validation = 0.05
 test = 0.05
 
+[replay]
+base = ""                  # a folder of git repositories that hold the trees which runs began with
+sandbox = false            # run the recorded actions again, behind walls, where such a tree is there
+
 [points]
 per_trajectory = 4
 
@@ -115,11 +119,18 @@ def ingest(
 @data.command()
 @_running
 @click.option("--per-trajectory", default=4, show_default=True, type=click.IntRange(1), help="Cuts at most.")
-def points(folder: Path, per_trajectory: int, **how: Any) -> None:
+@click.option("--replay", default="virtual", show_default=True, type=click.Choice(["virtual", "sandbox"]),
+              help="Follow recorded edits only, or run recorded actions again in a sandbox.")  # fmt: skip
+@click.option("--base", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="Git repositories by name that hold the trees which runs began with.")  # fmt: skip
+def points(folder: Path, per_trajectory: int, replay: str, base: Path | None, **how: Any) -> None:
     """Find where to cut each trajectory: milestones, states half way, errors, reviews, delegations."""
-    from passdown.data.engine.pipeline import Pipeline, PointsTable
+    from passdown.data.engine.pipeline import Pipeline, PointsTable, ReplayTable
 
-    _run(["points"], Pipeline(source=[], points=PointsTable(per_trajectory=per_trajectory)), folder, **how)
+    table = ReplayTable(base=str(base.resolve()) if base else "", sandbox=replay == "sandbox")
+    _run(
+        ["points"], Pipeline(source=[], replay=table, points=PointsTable(per_trajectory=per_trajectory)), folder, **how
+    )
 
 
 @data.command()

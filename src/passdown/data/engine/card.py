@@ -21,21 +21,46 @@ class _Run(Struct, frozen=True):
     predecessor: str = "agent"
 
 
+class _State(Struct, frozen=True):
+    exact: bool = False
+    real: bool = False
+
+
+class _Cut(Struct, frozen=True):
+    snapshot: _State | None = None
+
+
 class _Samples(Struct, frozen=True):
     """Of a row of samples only what is counted: the rest is passed over unread."""
 
     trajectory: _Run
+    cuts: tuple[_Cut, ...] = ()
+    replayed: str = ""
     samples: tuple[Sample, ...] = ()
 
 
 _DECODE = msgspec.json.Decoder(_Samples)
 
 
+class Replays(Struct, kw_only=True):
+    """How well the files at the cuts of one source are known.
+
+    Of `cuts`, `exact` have every changed file, and no later look tells otherwise; `real` are what the recorded actions
+    led to when they were run again. `stopped` tells of the trajectories how their actions ended then, by reason.
+    """
+
+    cuts: int = 0
+    exact: int = 0
+    real: int = 0
+    stopped: dict[str, int] = field(default_factory=dict)
+
+
 class Card(Struct, frozen=True, kw_only=True):
     """Counts of a finished data set. `steps` holds, for each step, rows and what it rejected by reason.
 
     `self_tails` is the share of supervised samples that go on with the predecessor's own tail without looking first.
-    `exports` holds, for each target, what its last export wrote and what it dropped by reason.
+    `exports` holds, for each target, what its last export wrote and what it dropped by reason. `replay` tells by
+    source how well the files at the cuts are known.
     """
 
     schema_version: int = 1
@@ -47,6 +72,7 @@ class Card(Struct, frozen=True, kw_only=True):
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     steps: dict[str, dict[str, Any]] = field(default_factory=dict)
     exports: dict[str, dict[str, Any]] = field(default_factory=dict)
+    replay: dict[str, Replays] = field(default_factory=dict)
 
 
 def make_card(folder: Path) -> Card:
@@ -57,11 +83,13 @@ def make_card(folder: Path) -> Card:
                      "predecessor", "failure mode", "difficulty")
     }  # fmt: skip
     repositories: set[str] = set()
+    replays: dict[str, Replays] = {}
     trajectories = most = 0
     for repo, split, held in _held(folder / "samples"):
         trajectories += 1
         most = max(most, len(held.samples))
         repositories.add(repo)
+        _replayed(replays.setdefault(held.trajectory.provenance.source, Replays()), held)
         for sample in held.samples:
             _count(counts, sample, held.trajectory, split)
     supervised = counts["kind"]["sft"]
@@ -70,8 +98,17 @@ def make_card(folder: Path) -> Card:
         most_of_one_trajectory=most,
         self_tails=round(counts["continuation"]["self_tail"] / supervised, 4) if supervised else None,
         counts={name: dict(sorted(counter.items())) for name, counter in counts.items() if counter},
-        steps=_steps(folder), exports=_exports(folder),
+        steps=_steps(folder), exports=_exports(folder), replay=dict(sorted(replays.items())),
     )  # fmt: skip
+
+
+def _replayed(count: Replays, held: _Samples) -> None:
+    states = [cut.snapshot for cut in held.cuts if cut.snapshot is not None]
+    count.cuts += len(states)
+    count.exact += sum(state.exact for state in states)
+    count.real += sum(state.real for state in states)
+    if held.replayed:
+        count.stopped[held.replayed] = count.stopped.get(held.replayed, 0) + 1
 
 
 def _held(folder: Path) -> Iterator[tuple[str, str, _Samples]]:
@@ -153,6 +190,17 @@ def as_markdown(card: Card) -> str:
         ]
     for name, made in card.exports.items():
         lines.append(f"| {name} | {made['samples']:,} | {_reasons(made['dropped'])} |")
+    if card.replay:
+        lines += [
+            "",
+            "## How well the files at the cuts are known",
+            "",
+            "| source | cuts | exact | run again | how the actions ended when run again |",
+            "|---|---:|---:|---:|---|",
+        ]
+    for name, one in card.replay.items():
+        ended = _reasons(one.stopped) if one.stopped else "not run"
+        lines.append(f"| {name} | {one.cuts:,} | {one.exact:,} | {one.real:,} | {ended} |")
     return "\n".join(lines) + "\n"
 
 

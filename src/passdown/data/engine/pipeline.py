@@ -35,6 +35,13 @@ class FilterTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     test: Share = 0.05
 
 
+class ReplayTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[replay]`: a folder of git repositories that hold base trees; whether actions are run again in a sandbox."""
+
+    base: str = ""
+    sandbox: bool = False
+
+
 class PointsTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[points]`: how many cuts a trajectory gives at most."""
 
@@ -89,6 +96,7 @@ class Pipeline(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     out: str = "handoff-data"
     seed: int = 0
     filter: FilterTable = FilterTable()
+    replay: ReplayTable = ReplayTable()
     points: PointsTable = PointsTable()
     views: ViewsTable = ViewsTable()
     perturb: PerturbTable = PerturbTable()

@@ -9,7 +9,7 @@ import msgspec
 
 from passdown.data.engine.ingest import trajectory_row
 from passdown.data.engine.manifest import file_hash
-from passdown.data.engine.pipeline import FilterTable, SamplesTable
+from passdown.data.engine.pipeline import FilterTable, ReplayTable, SamplesTable
 from passdown.data.engine.shards import Row
 from passdown.data.engine.stage import Batch, Stage, Work
 from passdown.data.filters.result import Filtered, dropped
@@ -84,35 +84,51 @@ def _also(found: Filtered, then: Callable[[Iterable[Trajectory]], Filtered]) -> 
             yield from then([made])
 
 
-def points_stage(blobs: Path, per_trajectory: int = 4) -> Stage:
+def points_stage(blobs: Path, per_trajectory: int = 4, settings: ReplayTable | None = None) -> Stage:
     """Return the stage that finds where to cut. Contents of files at the cuts go to the store `blobs`."""
+    from passdown.data.replay.base import mark_of
+
+    asked = settings or ReplayTable()
+    base = Path(asked.base) if asked.base else None
     return Stage(
-        name="points", maker="passdown.data.engine.stages:finding_points",
-        parameters={"per_trajectory": per_trajectory}, places={"blobs": str(blobs)},
+        name="points", maker="passdown.data.engine.stages:finding_points", version=2,
+        parameters={"per_trajectory": per_trajectory, "sandbox": asked.sandbox, "mark": mark_of(base)},
+        places={"blobs": str(blobs), "base": asked.base},
     )  # fmt: skip
 
 
-def finding_points(per_trajectory: int, blobs: str) -> Work:
+def finding_points(per_trajectory: int, blobs: str, sandbox: bool = False, mark: str = "", base: str = "") -> Work:
     """Make the work of `points`: replay, subtasks, detectors, selection."""
     from passdown.data.points.detect import detect
     from passdown.data.points.select import select
+    from passdown.data.replay.base import find_base
     from passdown.data.replay.blobs import BlobStore
+    from passdown.data.replay.rerun import rerun
     from passdown.data.replay.virtual import replay
     from passdown.data.subtasks.graph import subtasks
 
+    del mark
     store = BlobStore(Path(blobs))
+    folder = Path(base) if base else None
 
     def work(batch: Batch) -> Iterator[Row | Reject]:
         for row in batch:
             trajectory = trajectory_in(row)
-            replayed = replay(trajectory)
+            began = find_base(trajectory, folder)
+            replayed = replay(trajectory, began.files if began else None)
             graph = subtasks(trajectory, replayed)
             chosen = select(detect(trajectory, replayed, graph), trajectory.trajectory_id, per_trajectory)
             if not chosen:
                 yield dropped("points", trajectory, "no point to cut at")
                 continue
-            cuts = tuple(Cut(point=point, snapshot=replayed.snapshot(point.k, store)) for point in chosen)
-            yield again(row, Cuts(trajectory=trajectory, graph=graph, cuts=cuts), "points")
+            real = rerun(trajectory, began) if sandbox and began else None
+            states = [real if real and real.exact(point.k) else replayed for point in chosen]
+            cuts = tuple(
+                Cut(point=point, snapshot=state.snapshot(point.k, store))
+                for point, state in zip(chosen, states, strict=True)
+            )
+            told = (real.told() if real else "nobody has its base tree") if sandbox else ""
+            yield again(row, Cuts(trajectory=trajectory, graph=graph, cuts=cuts, replayed=told), "points")
 
     return work
 

@@ -30,7 +30,12 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 def _points(pipeline: Pipeline, folder: Path) -> Stage:
-    return points_stage(folder / "blobs", pipeline.points.per_trajectory)
+    if pipeline.replay.sandbox:
+        from passdown.data.replay.sandbox import Sandbox
+
+        with Sandbox():  # where none can be made, that is said before the work and not in the midst of it
+            pass
+    return points_stage(folder / "blobs", pipeline.points.per_trajectory, pipeline.replay)
 
 
 def _views(pipeline: Pipeline, folder: Path) -> Stage:

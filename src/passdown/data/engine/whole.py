@@ -57,8 +57,11 @@ def _how(table: ExportTable, folder: Path) -> How:
 
 
 def _beside(pipeline: Pipeline, folder: Path) -> Pipeline:
-    """Return the settings with the evaluation list as an absolute path; it is named relative to the file."""
-    if not pipeline.filter.evaluation:
-        return pipeline
-    listed = str((folder / pipeline.filter.evaluation).resolve())
-    return replace(pipeline, filter=replace(pipeline.filter, evaluation=listed))
+    """Return the settings with the evaluation list and base trees as absolute paths; they are named beside the file."""
+    if pipeline.filter.evaluation:
+        listed = str((folder / pipeline.filter.evaluation).resolve())
+        pipeline = replace(pipeline, filter=replace(pipeline.filter, evaluation=listed))
+    if pipeline.replay.base:
+        base = str((folder / pipeline.replay.base).resolve())
+        pipeline = replace(pipeline, replay=replace(pipeline.replay, base=base))
+    return pipeline
