@@ -198,3 +198,34 @@ def test_a_view_of_all_of_a_file_is_known_to_be_all(
         .trajectory()
     )
     assert replay(part).content(2, "n.py") is None
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "text", "known"),
+    [("read", {"path": "n.py"}, "x\ny\nz", {1: "x", 2: "y", 3: "z"}),
+     ("read", {"path": "n.py", "offset": 3, "limit": 2}, "z\nw\n\n[4 more lines in file. Use offset=5 to continue]", {3: "z", 4: "w"}),
+     ("read_file", {"path": "n.py"}, "x\ny\n", {1: "x", 2: "y"}),
+     ("view", {"path": "n.py"}, "1. x\n2. y\n3. ", {1: "x", 2: "y"}),
+     ("view", {"path": "n.py", "view_range": [7, 8]}, "7. x\n8. y", {7: "x", 8: "y"}),
+     ("read_file", {"path": "n.py"}, "IMPORTANT: The file content has been truncated.\nx", {}),
+     ("read", {"path": "n.png"}, "Read image file [image/png]", {})],
+)  # fmt: skip
+def test_what_a_tool_shows_as_it_is_becomes_known(
+    script: Any, tool: str, arguments: dict[str, Any], text: str, known: dict[int, str]
+) -> None:
+    run = script().asks("Go.").uses(tool, arguments, text).trajectory()
+    assert replay(run).lines(2, arguments["path"]) == known
+    assert (replay(run).content(2, arguments["path"]) is not None) == (len(arguments) == 1 and bool(known))
+
+
+def test_a_codex_patch_fits_where_only_white_space_differs() -> None:
+    hunks = "@@\n-\t\tone\n+\t\ttwo\n"
+    assert apply_hunks("a\n    one\nb\n", hunks, "codex") == "a\n\t\ttwo\nb\n"
+    assert apply_hunks("a\n    one\n one\n", hunks, "codex") is None, "two places are none"
+    assert apply_hunks("a\n    one\nb\n", "@@ -2 +2 @@\n-\t\tone\n+\t\ttwo\n", "unified") is None
+
+
+def test_an_ellipsis_in_a_file_is_no_cut(script: Any) -> None:
+    run = script().asks("Go.").runs("cat n.py", 'print("…")\n').runs("cat m.py", "a\n… +12 lines\n").trajectory()
+    assert replay(run).content(3, "n.py") == 'print("…")\n'.encode()
+    assert replay(run).content(3, "m.py") is None

@@ -190,18 +190,23 @@ def as_markdown(card: Card) -> str:
         ]
     for name, made in card.exports.items():
         lines.append(f"| {name} | {made['samples']:,} | {_reasons(made['dropped'])} |")
-    if card.replay:
-        lines += [
-            "",
-            "## How well the files at the cuts are known",
-            "",
-            "| source | cuts | exact | run again | how the actions ended when run again |",
-            "|---|---:|---:|---:|---|",
-        ]
+    return "\n".join([*lines, *_known(card)]) + "\n"
+
+
+def _known(card: Card) -> list[str]:
+    if not card.replay:
+        return []
+    lines = [
+        "",
+        "## How well the files at the cuts are known",
+        "",
+        "| source | cuts | exact | run again | how the actions ended when run again |",
+        "|---|---:|---:|---:|---|",
+    ]
     for name, one in card.replay.items():
         ended = _reasons(one.stopped) if one.stopped else "not run"
         lines.append(f"| {name} | {one.cuts:,} | {one.exact:,} | {one.real:,} | {ended} |")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _reasons(counts: dict[str, int]) -> str:

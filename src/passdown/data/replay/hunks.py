@@ -15,6 +15,8 @@ def apply_hunks(text: str, hunks: str, form: str) -> str | None:
     moved = 0
     for at, old, new in _hunks(hunks, form):
         place = _place(lines, old, None if at is None else at - 1 + moved)
+        if place is None and form == "codex":
+            place = _place([line.strip() for line in lines], [line.strip() for line in old], None)  # as codex does it
         if place is None:
             return None
         lines[place : place + len(old)] = new

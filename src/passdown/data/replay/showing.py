@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from passdown.data.records import Action
+from passdown.data.replay.plain_views import plain_view
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import ToolCall, ToolResult
 
@@ -20,7 +21,7 @@ _PIPED_SED = lazy_pattern(r"(?:^|&&\s*)cat \S+ \| sed -n ['\"]?(\d+)(?:,(\d+))?p
 _CAT = lazy_pattern(r"(?:^|&&\s*)cat (?:--\s+)?[^\s|<>;&*?-][^\s|<>;&*?]*\s*$")
 _HEAD = lazy_pattern(r"(?:^|&&\s*)head (?:-n\s*|-)(\d+) [^\s|<>;&]+\s*$")
 _CUT = lazy_pattern(
-    r"(?i)truncated|lines (?:omitted|elided)|more lines?|<response clipped>|\[\.\.\.|…"
+    r"(?i)truncated|lines (?:omitted|elided)|more lines?|<response clipped>|\[\.\.\.|… ?\+?\d|(?m:^ *…)"
     r"|output of your last command was too|<note>|characters elided"
 )
 _TOTAL = lazy_pattern(r"\((\d{1,6}) lines total|\(End of file - total (\d{1,6}) lines\)")
@@ -52,6 +53,8 @@ def shown(call: ToolCall, result: ToolResult, action: Action, path: str) -> Show
         return None
     wrapped = _WRAPPED.match(result.text)
     text = _without_returns(result.text[wrapped.end() :] if wrapped else result.text)
+    if action.kind == "READ" and (plain := plain_view(call, text, path)) is not None:
+        return Shown(path, plain[0], whole=plain[1])
     if numbered := _numbered(text):
         whole = action.kind == "READ" and _is_all(call, text, numbered)
         if not whole and not numbered[max(numbered)].strip():
@@ -62,8 +65,12 @@ def shown(call: ToolCall, result: ToolResult, action: Action, path: str) -> Show
     text = result.text[wrapped.end() :] if wrapped else result.text  # here the first line is the file's
     lines = text.removesuffix("\n").split("\n")
     command = call.command.strip()
-    if len(lines) > _MOST or lines[-1:] == [""]:
+    if len(lines) > _MOST or lines == [""]:
         return None
+    if lines[-1] == "":
+        lines.pop()  # whether a last empty line is the file's nobody can tell
+        if not (_SED.search(command) or _PIPED_SED.search(command)):
+            return None
     if _CAT.search(command):
         return Shown(path, dict(enumerate(lines, 1)), whole=True)
     if found := _SED.search(command) or _PIPED_SED.search(command):
