@@ -231,6 +231,17 @@ def test_last_step_is_the_main_agents_last_word(log) -> None:
     assert (step.text, step.by) == ("I will fix the parser.", "agent")
 
 
+def test_a_nod_leaves_the_last_word_standing(log) -> None:
+    log.human("What did I just run?")
+    log.say("You ran ls, which lists the folder.")
+    log.human("ok")
+    log.say("👍")
+    evidence = log.evidence()
+    assert evidence.last_step is not None
+    assert evidence.last_step.text == "You ran ls, which lists the folder."
+    assert (evidence.turn_closed, evidence.cut_off) == (True, False)
+
+
 def test_closing_words_of_a_turn_are_statements(log) -> None:
     log.human("do it")
     log.say("Let me look.")

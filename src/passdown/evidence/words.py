@@ -116,7 +116,9 @@ class Words:
         if event.agent_id or event.reasoning or not event.active or self._about_own:
             return
         if text := _aloud(event.text[-_SAID:]).strip():
-            self._tentative = (text, event, source)
+            nod = not any(map(str.isalnum, text))  # closes the turn, and leaves what was said before standing
+            self._settle()
+            self._tentative = self._said if nod and self._said is not None else (text, event, source)
 
     def acted(self, *, own: bool, last: bool = False) -> None:
         """Take note that the agent called a tool; `own` when it ran passdown, `last` when it handed the work in."""
