@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast, runtime_checkable
 
 from passdown.errors import UsageError
 from passdown.io.files import home_folder
@@ -14,7 +14,7 @@ from passdown.io.files import home_folder
 if TYPE_CHECKING:
     from passdown.agents.first_message import FirstMessage, Start
     from passdown.agents.hook_command import HookCommand, OwnLine
-    from passdown.model.session import AnyEvent, SessionRef
+    from passdown.model.session import AnyEvent, SessionRef, Unread
 
 
 class Agent(NamedTuple):
@@ -71,6 +71,14 @@ class Databases(Protocol):
 
     def refusals(self, home: Path, but: Collection[str]) -> Iterator[tuple[Path, str]]:
         """Yield each database other than `but`, and why it tells no sessions (empty where it does)."""
+
+
+@runtime_checkable
+class SparingSessions(Protocol):
+    """What the `sessions` module of an agent offers whose logs are mostly outputs that nobody reads."""
+
+    def read_sparing(self, ref: SessionRef, unread: Unread) -> Iterator[AnyEvent]:
+        """Yield what `read` does, perhaps without the text of results that nobody reads, and with tokens summed up."""
 
 
 class Hooks(Protocol):

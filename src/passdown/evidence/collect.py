@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec import structs
 
 from passdown.evidence.reading import Reading
 from passdown.evidence.stages import Stages
 from passdown.model.evidence import Evidence, RepositoryFacts, SessionUse
-from passdown.model.session import AnyEvent, SessionRef
+from passdown.model.session import AnyEvent, SessionRef, Unread
 from passdown.model.workbench import Workbench
+
+Events = Iterable[AnyEvent] | Callable[[Unread], Iterable[AnyEvent]]
+"""A session's events, or what reads them once it is told whose results' texts are of no use here."""
 
 
 def collect_evidence(
     repository: RepositoryFacts,
     workbench: Workbench | None = None,
-    sessions: Iterable[tuple[SessionRef, Iterable[AnyEvent]]] = (),
+    sessions: Iterable[tuple[SessionRef, Events]] = (),
     *,
     since: int | None = None,
     primary: str = "",
@@ -33,7 +36,7 @@ def collect_evidence(
     ordered = sorted(sessions, key=lambda pair: (_begun(pair[0]), pair[0].agent, pair[0].session_id))
     for number, (ref, events) in enumerate(ordered, 1):
         reading = Reading(stages, ref, number)
-        for event in events:
+        for event in events(reading.leaves_unread) if callable(events) else events:
             reading.take(event)
         uses.append(reading.finish())
     return _evidence(stages, _with_primary(uses, primary))

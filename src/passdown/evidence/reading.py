@@ -31,7 +31,7 @@ from passdown.model.session import (
     UserMessage,
     WorkspaceChange,
 )
-from passdown.sessions.canary import Canary
+from passdown.sessions.canary import LOOKS, Canary
 from passdown.trajectories.tools import ends_run
 
 MAX_MODELS = 64
@@ -57,6 +57,7 @@ class Reading:
         self.compactions = 0
         self.first: int | None = None
         self.last: int | None = None
+        self._earliest, self._latest = 1, 0
         self.models: set[str] = set()
         self.calls: dict[str, str] = {}
         self.latest_call = ""
@@ -70,22 +71,26 @@ class Reading:
 
     def take(self, event: AnyEvent) -> None:
         """Hand one event to the stages."""
-        self.canary.look(event)
-        handler = _HANDLERS.get(type(event))
+        kind = type(event)
+        if (look := LOOKS.get(kind)) is not None:
+            look(self.canary, event)
+        handler = _HANDLERS.get(kind)
         if handler is None and isinstance(event, (SessionEnd, Unknown)):
             return
         if event.copied and handler is not Reading._start:
             return
         at = event.at
-        if at is not None and 0 < at < LATEST:
-            if self.first is None or at < self.first:
-                self.first = at
-            if self.last is None or at > self.last:
-                self.last = at
+        if at is not None and not self._earliest <= at <= self._latest:
+            self._widen(at)
         if handler is not None:
             handler(self, event)
         elif self.all.counts(at):
             self.events += 1
+
+    def _widen(self, at: int) -> None:
+        if 0 < at < LATEST:
+            self.first, self.last = min(at, self.first or at), max(at, self.last or at)
+            self._earliest, self._latest = self.first, self.last
 
     def _used(self, event: AnyEvent) -> None:
         self.events += 1
@@ -229,6 +234,11 @@ class Reading:
 
     def _name(self, event: Title) -> None:
         self.title = event.title[:300]
+
+    def leaves_unread(self, call_id: str) -> bool:
+        """Say whether the text that a call gives back is of no use here if the call went well."""
+        identity = self.runs.awaited(call_id)
+        return identity is not None and not identity.masking and not self.all.tests.watches(identity)
 
     def finish(self) -> SessionUse:
         """Close the session and say what it gave."""

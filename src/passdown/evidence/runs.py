@@ -107,6 +107,11 @@ class SessionRuns:
             return None
         return _finish(pending, event)
 
+    def awaited(self, call_id: str) -> Identity | None:
+        """Return the identity of the command that a call runs, while its result is awaited."""
+        pending = self._pending.get(call_id)
+        return pending.identity if pending is not None else None
+
     def _late_result(self, event: ToolResult) -> Finished | None:
         background = self._follows.pop(event.call_id, event.call_id)
         if background not in self._running:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from passdown.evidence.covering import covers
-from passdown.evidence.identity import identify
+from passdown.evidence.identity import Identity, identify
 from passdown.evidence.kinds import kind_of, program_of, words_of
 from passdown.evidence.output import bare_output, clipped
 from passdown.evidence.places import OUTSIDE, Places
@@ -135,8 +135,7 @@ class Tests:
     def add(self, finished: Finished, key: str, clock: int, *, from_session: bool) -> None:
         """Take note of a run when it is one of this repository's tests and says something about their state."""
         run = finished.run
-        tests = run.kind == "test" and not run.cwd.startswith(OUTSIDE)
-        if not finished.state or not (tests or (self.tokens and run.tokens in self.tokens)):
+        if not finished.state or not self.watches(run):
             return
         if run.result in {"rejected", "running", "interrupted"}:
             return
@@ -146,6 +145,11 @@ class Tests:
             self._keep(key, unread)
         elif seen := unread.read():  # it may say nothing at all; then an earlier run still decides
             self._keep(key, seen)
+
+    def watches(self, run: CommandRun | Identity) -> bool:
+        """Say whether a command is one of this repository's tests, or proves the work as the project declares."""
+        tests = run.kind == "test" and not run.cwd.startswith(OUTSIDE)
+        return tests or (bool(self.tokens) and run.tokens in self.tokens)
 
     def _keep(self, key: str, seen: Seen | _Unread) -> None:
         if (known := self._seen.get(key)) and known.from_session != seen.from_session and _at(known) > _at(seen):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct, structs
@@ -79,7 +80,7 @@ def gather(folder: Path, options: Options) -> Gathered:
     evidence = collect_evidence(
         repository,
         workbench,
-        [(ref, read_ref(ref)) for ref in selection.refs],
+        [(ref, partial(read_ref, ref)) for ref in selection.refs],
         since=since,
         primary=selection.primary.session_id if selection.primary else "",
         test_command=config.test_command,

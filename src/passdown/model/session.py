@@ -6,6 +6,7 @@ milliseconds since the Unix epoch, UTC.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from msgspec import Struct, field
@@ -27,6 +28,9 @@ Action = Literal["run", "edit", "write", "delete", "read", "search", "plan", "de
 
 Outcome = Literal["ok", "failed", "interrupted", "rejected", "timeout", "running", "unknown"]
 """How a tool call ended. `rejected`: a person said no. `running`: still in the background. `unknown`: not reported."""
+
+Unread = Callable[[str], bool]
+"""Says of a call, by its id, that nobody reads the text of its result if it went well: a reader may leave it out."""
 
 PlanStatus = Literal["pending", "in_progress", "completed", "cancelled"]
 

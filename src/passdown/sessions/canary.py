@@ -40,6 +40,7 @@ TIMED = frozenset((
 ))  # fmt: skip
 """The agents that put a time to everything."""
 _OPEN = 512
+_EDITS = frozenset({"edit", "write", "delete"})
 _NAMED = 4
 _TIMELESS = frozenset(row.id for row in TABLE if row.timeless)
 
@@ -78,7 +79,8 @@ class Canary:
         self.unknown = 0
         self.kinds: Counter[str] = Counter()
         self.first: Unknown | None = None
-        self._calls: dict[str, None] = {}
+        self._calls: set[str] = set()
+        self._before: set[str] = set()
         self._timed = agent in TIMED
         self._asked = False
         self._said = False
@@ -92,9 +94,9 @@ class Canary:
 
     def look(self, event: AnyEvent) -> None:
         """Take note of one event, in the session's order."""
-        handler = _HANDLERS.get(type(event))
-        if handler is not None:
-            handler(self, event)
+        look = LOOKS.get(type(event))
+        if look is not None:
+            look(self, event)
 
     def _unknown(self, event: Unknown) -> None:
         self.unknown += 1
@@ -110,20 +112,34 @@ class Canary:
 
     def _call(self, event: ToolCall) -> None:
         self.understood += 1
-        self._calls[event.call_id] = None
-        if len(self._calls) > _OPEN:
-            del self._calls[next(iter(self._calls))]
-        self._acted = self._acted or event
-        self.tool.look(event, event.tool)
-        if event.action == "run":
+        calls = self._calls
+        calls.add(event.call_id)
+        if len(calls) > _OPEN:
+            self._calls, self._before = set(), calls
+        if self._acted is None:
+            self._acted = event
+        tool, time = self.tool, self.time
+        if event.tool and event.at is not None:  # counted here, as nearly all are
+            tool.seen += 1
+            tool.had += 1
+            time.seen += 1
+            time.had += 1
+        else:
+            tool.look(event, event.tool)
+            time.look(event, event.at is not None)
+        action = event.action
+        if action == "run":
             self.command.look(event, event.command)
-        elif event.action in ("edit", "write", "delete"):
+        elif action in _EDITS:
             self.path.look(event, event.paths)
-        self.time.look(event, event.at is not None)
 
     def _result(self, event: ToolResult) -> None:
         self.understood += 1
-        self.call.look(event, event.call_id in self._calls)
+        call = self.call
+        if call.had:  # one that belongs shows that they are told apart; most results come past here
+            call.seen += 1
+        else:
+            call.look(event, event.call_id in self._calls or event.call_id in self._before)
         if event.paths:
             self.path.had += 1
 
@@ -209,7 +225,7 @@ def _place(event: AnyEvent) -> str:
     return f"line {event.line} (byte {event.offset})" if event.line else f"offset {event.offset}"
 
 
-_HANDLERS: dict[type, Callable[[Canary, Any], None]] = {
+LOOKS: dict[type, Callable[[Canary, Any], None]] = {
     Unknown: Canary._unknown,
     SessionStart: Canary._start,
     SessionEnd: Canary._end,
@@ -219,3 +235,4 @@ _HANDLERS: dict[type, Callable[[Canary, Any], None]] = {
     AssistantMessage: Canary._assistant,
     Compaction: Canary._compaction,
 }
+"""What `look` does with an event of each type, for who looks at many."""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from msgspec import structs
 
-from passdown.agents.table import AGENTS, Agent, Sessions, row_called, sessions_of
+from passdown.agents.table import AGENTS, Agent, Sessions, SparingSessions, row_called, sessions_of
 from passdown.errors import FormatError, UsageError
 from passdown.io.jsonl import open_log
-from passdown.model.session import AnyEvent, SessionRef, SessionStart
+from passdown.model.session import AnyEvent, SessionRef, SessionStart, Unread
 from passdown.trajectories.table import FORMATS, Format, Trajectories, reader_of
 
 HEAD = 1 << 20
@@ -30,9 +30,12 @@ def read_session(path: str | Path, *, agent: str = "", inner: str = "") -> Itera
     return read_ref(refer_to(path, agent=agent, inner=inner))
 
 
-def read_ref(ref: SessionRef) -> Iterator[AnyEvent]:
-    """Yield the events of a session that discovery found."""
-    return _reader(source_called(ref.agent)).read(ref)
+def read_ref(ref: SessionRef, unread: Unread | None = None) -> Iterator[AnyEvent]:
+    """Yield the events of a session that discovery found. Results whose text nobody reads may come without it."""
+    reader = _reader(source_called(ref.agent))
+    if unread is not None and isinstance(reader, SparingSessions):
+        return reader.read_sparing(ref, unread)
+    return reader.read(ref)
 
 
 def names_a_file(name: str) -> bool:

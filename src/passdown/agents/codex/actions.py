@@ -7,6 +7,7 @@ from typing import Any
 from passdown.agents.codex import events as ev
 from passdown.agents.codex import items as it
 from passdown.agents.codex.calls import Called, read_call
+from passdown.agents.codex.outputs import read_output
 from passdown.agents.codex.state import Events, State
 from passdown.model.session import AnyEvent, Outcome, PlanItem, PlanStatus, PlanUpdate, ToolResult
 
@@ -64,7 +65,8 @@ def output(state: State, item: it.FunctionOutput | it.CustomOutput) -> Events:
     events = state.went_on()
     place, tools, call_id = state.place, state.tools, item.call_id
     called = tools.open.pop(call_id, None)
-    result, ended = tools.result(place, call_id, called, item.output)
+    ended = read_output(item.output, called.action if called else "other")
+    result, ended = tools.result(place, call_id, called, ended)
     if called is not None and called.tool == "exec" and not state.paginated and not tools.itemized:
         source = called.arguments.get("input")
         events += tools.scripted(place, call_id, source if isinstance(source, str) else "", ended)

@@ -101,21 +101,21 @@ def read_output(output: Any, action: Action) -> Ended:
     """Return how a call ended, from its output alone."""
     if type(output) is str and (match := _COMMON.match(output)):
         wall, code, later_wall = match.groups()
-        duration = _milliseconds(wall or later_wall)
+        duration = milliseconds(wall or later_wall)
         return Ended("ok", 0, output, duration) if code == "0" else _exited(match, int(code), output, duration)
     text, success = text_of(output)
     if match := _HEADER.match(text):
         wall = match["wall"]
         if wall is None and (found := _WALL.search(text, match.end(), match.end() + 80)):
             wall = found[1]
-        return _from_header(match, text, _milliseconds(wall))
+        return _from_header(match, text, milliseconds(wall))
     if text.startswith('{"') and (wrapped := _unwrap(text)):
         code = wrapped.metadata.exit_code
         return Ended(
             outcome_of(code, timed_out=bool(_TIMED_OUT.match(wrapped.output))),
             code,
             wrapped.output,
-            _milliseconds(wrapped.metadata.duration_seconds),
+            milliseconds(wrapped.metadata.duration_seconds),
         )
     if match := _REJECTED.match(text, 0, _HEAD):
         return Ended("rejected", None, text, reason=(match["reason"] or match["quoted"] or "").strip(" :.\n"))
@@ -158,7 +158,8 @@ def outcome_of(code: int | None, *, timed_out: bool = False) -> Outcome:
     return "unknown" if code is None else "ok" if code == 0 else "failed"
 
 
-def _milliseconds(seconds: str | float | None) -> int | None:
+def milliseconds(seconds: str | bytes | float | None) -> int | None:
+    """Return seconds, as an output tells them, in milliseconds; None for what is no number."""
     if seconds is None:
         return None
     try:

@@ -14,18 +14,29 @@ from passdown.agents.codex import items as it
 from passdown.agents.codex import records as r
 from passdown.agents.codex.header import Meta
 from passdown.agents.codex.loose import loose_row
+from passdown.agents.codex.sparing import HEADS, STAMPED, Sparing
 from passdown.agents.codex.state import Events, State
 from passdown.io.jsonl import Line, pull_apart
-from passdown.model.session import AnyEvent, SessionEnd, SessionStart, Unknown
+from passdown.model.session import AnyEvent, SessionEnd, SessionStart, Unknown, Unread
 
 _EARLY = 1000
 
 
 class Reader:
-    """Reads one rollout. `dropped` are the byte ranges that the session took back, known from an earlier pass."""
+    """Reads one rollout. `dropped` are the byte ranges that the session took back, known from an earlier pass.
 
-    def __init__(self, session_id: str, path: Path | None = None, dropped: list[tuple[int, int]] | None = None) -> None:
+    Where nobody reads the text of a result (`unread`), it may be missing, and tokens may be told together at the end.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        path: Path | None = None,
+        dropped: list[tuple[int, int]] | None = None,
+        unread: Unread | None = None,
+    ) -> None:
         self.state = State(session_id, path, dropped or [])
+        self._sparing = Sparing(self.state, unread) if unread and not dropped else None
         self.records = 0
         self.bytes = 0
         self._early: list[AnyEvent] = []
@@ -35,13 +46,16 @@ class Reader:
         """Yield the events of the lines, first a `SessionStart`, last a `SessionEnd`."""
         state, dialogue, decode, handlers = self.state, self.state.dialogue, r.ROWS.decode, _HANDLERS
         lineage, place, events = state.lineage, state.place, _NOTHING
-        dropped = state.dropped
+        dropped, spare = state.dropped, self._sparing.take if self._sparing else None
         for line in lines:
             place.offset, place.line, data, place.length, complete = line
             self.bytes = place.offset + place.length + complete
             if not data and data is not None:
                 continue
             self.records += 1
+            if spare and data and data.startswith(HEADS, STAMPED) and (spared := spare(line)) is not None:
+                yield from dialogue.hold(spared) if dialogue.waiting else spared
+                continue
             try:
                 row = decode(data)  # type: ignore[arg-type]  # None, a line over the cap, is a TypeError
             except (msgspec.MsgspecError, RecursionError, TypeError):
@@ -139,7 +153,8 @@ class Reader:
 
     def _finish(self) -> Events:
         state = self.state
-        events = [*state.dialogue.settle(), *state.tools.flush()]
+        left = self._sparing.finish() if self._sparing else _NOTHING
+        events = [*state.dialogue.settle(), *state.tools.flush(), *left]
         ignored = dict(sorted(state.ignored.items()))
         end = SessionEnd(offset=self.bytes, records=self.records, bytes=self.bytes, ignored=ignored)
         return [*(() if self._begun else self._begin(_NOTHING)[0]), *events, end]

@@ -11,9 +11,9 @@ from passdown.agents.codex.find import find, refer, session_id_of
 from passdown.agents.codex.store import lines_of, present
 from passdown.io.jsonl import MAX_LINE, open_log
 from passdown.model.pattern import lazy_pattern
-from passdown.model.session import AnyEvent, SessionRef
+from passdown.model.session import AnyEvent, SessionRef, Unread
 
-__all__ = ["find", "read", "recognise", "refer"]
+__all__ = ["find", "read", "read_sparing", "recognise", "refer"]
 
 _ROW = lazy_pattern(
     rb'"type"\s*:\s*"(?:session_meta|turn_context|response_item|event_msg|compacted|world_state|token_usage_record)"'
@@ -60,6 +60,15 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
 
     A rollout that was compressed meanwhile is found under its other name. Raises `FileNotFoundError` when it is gone.
     """
+    return _read(ref, max_line, None)
+
+
+def read_sparing(ref: SessionRef, unread: Unread) -> Iterator[AnyEvent]:
+    """Yield what `read` does, but without the text of results that nobody reads, and tokens summed up."""
+    return _read(ref, MAX_LINE, unread)
+
+
+def _read(ref: SessionRef, max_line: int, unread: Unread | None) -> Iterator[AnyEvent]:
     from passdown.agents.codex.reader import Reader
 
     path = Path(ref.path)
@@ -70,7 +79,7 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
         for _ in scout.read(lines_of(path, max_line=max_line)):
             pass
         dropped = scout.state.ranges
-    yield from Reader(session_id, path, dropped).read(lines_of(path, max_line=max_line))
+    yield from Reader(session_id, path, dropped, unread).read(lines_of(path, max_line=max_line))
 
 
 def _rolls_back(path: Path) -> bool:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from passdown.agents.codex.calls import Called, changes_call, command_text, read_call, scripted_commands
 from passdown.agents.codex.events import ExecEnd, Item, McpEnd, PatchEnd, Span
-from passdown.agents.codex.outputs import STATUS, Ended, outcome_of, read_output, text_of
+from passdown.agents.codex.outputs import STATUS, Ended, outcome_of, text_of
 from passdown.agents.codex.place import Place
 from passdown.model.session import Action, AnyEvent, ToolCall, ToolResult
 
@@ -75,9 +75,8 @@ class Tools:
         if len(self._known) > _KNOWN:
             self._known, self._before = set(), self._known
 
-    def result(self, place: Place, call_id: str, called: Called | None, output: Any) -> tuple[ToolResult, Ended]:
-        """Take the output of a call that is no longer open and return its event."""
-        ended = read_output(output, called.action if called else "other")
+    def result(self, place: Place, call_id: str, called: Called | None, ended: Ended) -> tuple[ToolResult, Ended]:
+        """Take what the output says of a call that is no longer open; return its event, and how it really ended."""
         duration, paths = ended.duration_ms, _NO_PATHS
         if called is not None and called.action == "run":
             self._follow(call_id, called, ended)
@@ -99,6 +98,11 @@ class Tools:
             copied=place.copied,
         )
         return event, ended
+
+    def confirms(self, call_id: str, ended: Ended) -> bool:
+        """Say whether a call ended as its output says, as far as there is any other word of it."""
+        proof = self._proofs.get(call_id)
+        return proof is None or _settled(ended, proof).outcome == ended.outcome
 
     def _follow(self, call_id: str, called: Called, ended: Ended) -> None:
         if called.tool == "write_stdin":

@@ -1,0 +1,99 @@
+"""Rows that say nothing to a reader who only wants to know what was done: they are told by their beginning.
+
+Most bytes of a rollout are outputs of commands that went well, and one row in seven is the running total of tokens.
+A row is taken for one of them only when its fields stand as Codex writes them; any other is decoded whole. What is
+damaged inside of an output is not noticed then.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from passdown.agents.codex.course import tokens
+from passdown.agents.codex.events import TokenCount
+from passdown.agents.codex.outputs import Ended, milliseconds
+from passdown.agents.codex.records import ROWS
+from passdown.agents.codex.state import Events, State
+from passdown.io.jsonl import Line
+from passdown.model.pattern import lazy_pattern
+from passdown.model.session import Unread
+
+STAMPED = 39
+"""Bytes before the type of a row whose time is written to the millisecond."""
+_OUTPUT = b',"type":"response_item","payload":{"type":"function_call_output","call_id":"'
+_TOKENS = b',"type":"event_msg","payload":{"type":"token_count",'
+HEADS = (_OUTPUT, _TOKENS)
+"""What the rows begin with that may be spared, after their time."""
+_FINE = lazy_pattern(
+    rb'\{"timestamp":"([\d:.TZ-]{24})"' + _OUTPUT.replace(b"{", rb"\{") + rb'([\w-]{1,100})","output":"'
+    rb"(?:Chunk ID: \w{1,40}\\nWall time: ([\d.]{1,20}) seconds\\nProcess exited with code|Exit code:) 0\\n"
+    rb"(?:Wall time: ([\d.]{1,20}) seconds\\n)?"
+)  # fmt: skip
+_GLUED = b'{"timestamp":"'
+"""How a row begins: inside of a text its quotes would be escaped."""
+_NOTHING: Events = ()
+
+
+class Sparing:
+    """Takes the rows that begin with one of `HEADS`; `unread` says whose output nobody reads."""
+
+    def __init__(self, state: State, unread: Unread) -> None:
+        self._state = state
+        self._unread = unread
+        self._counted: set[str] = set()
+        self._last: Line | None = None
+
+    def take(self, line: Line) -> Events | None:
+        """Return the events of a row, those of a total of tokens left for later; None for a row to be decoded."""
+        data = line.data
+        if data is None or self._state.lineage.kind:
+            return None
+        if data.startswith(_OUTPUT, STAMPED):
+            return self._output(data)
+        return self._tokens(line) if data.endswith(b"}}") else None
+
+    def _output(self, data: bytes) -> Events | None:
+        match = _FINE.match(data)
+        if match is None or not data.endswith(b'"}}'):
+            return None
+        when, name, wall, later_wall = match.groups()
+        call_id, tools = name.decode(), self._state.tools
+        called = tools.open.get(call_id)
+        if called is None or called.action != "run" or called.tool == "write_stdin" or not self._unread(call_id):
+            return None
+        ended = Ended("ok", 0, "", milliseconds(wall or later_wall))
+        if not tools.confirms(call_id, ended) or data.find(_GLUED, match.end()) >= 0:
+            return None
+        del tools.open[call_id]
+        self._state.place.when = when.decode()
+        events = self._state.went_on()
+        events.append(tools.result(self._state.place, call_id, called, ended)[0])
+        return events
+
+    def _tokens(self, line: Line) -> Events | None:
+        """Leave a total for later: the last one holds all of them. Of each model one is told at once."""
+        if self._state.model in self._counted:
+            self._last = line
+            return _NOTHING
+        events = self._decoded(line)
+        if events:
+            self._counted.add(self._state.model)
+        return events
+
+    def _decoded(self, line: Line) -> Events | None:
+        try:
+            row = ROWS.decode(line.data or b"")
+        except (msgspec.MsgspecError, RecursionError):
+            return None
+        if not isinstance(row.payload, TokenCount):
+            return None
+        self._state.place.when = row.timestamp
+        return tokens(self._state, row.payload)
+
+    def finish(self) -> Events:
+        """Return the last total of tokens, for all that were left out before."""
+        if self._last is None:
+            return _NOTHING
+        place = self._state.place
+        place.offset, place.line, _, place.length, _ = self._last
+        return self._decoded(self._last) or _NOTHING

@@ -1,0 +1,140 @@
+"""A rollout read for what was done alone: outputs that nobody reads are left out, and nothing that is known changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from codex_rows import Row, call, event, item, meta, of, prompt, row, said, shell, tokens
+
+from passdown.agents.codex.sessions import read, read_sparing
+from passdown.evidence.collect import collect_evidence
+from passdown.model.evidence import Evidence, RepositoryFacts
+from passdown.model.session import SessionEnd, SessionRef, ToolResult, Unknown, Usage
+
+FINE = "Chunk ID: 1a2b\nWall time: 0.2500 seconds\nProcess exited with code 0\nOriginal token count: 1\nOutput:\n"
+OLD = "Exit code: 0\nWall time: 0.25 seconds\nOutput:\n"
+Write = Callable[..., SessionRef]
+
+
+def line(of_row: Row) -> bytes:
+    return json.dumps(of_row, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Return a function that writes rows as Codex does, and raw lines, to a rollout."""
+
+    def rollout(*rows: Any) -> SessionRef:
+        path = tmp_path / "rollout.jsonl"
+        path.write_bytes(b"".join((part if isinstance(part, bytes) else line(part)) + b"\n" for part in rows))
+        return SessionRef(agent="codex", path=str(path), session_id="s")
+
+    return rollout
+
+
+def evidence(ref: SessionRef, *, sparing: bool, test_command: str = "") -> Evidence:
+    events = (lambda unread: read_sparing(ref, unread)) if sparing else read(ref)
+    return collect_evidence(RepositoryFacts(root="/w"), sessions=[(ref, events)], test_command=test_command)
+
+
+def results(ref: SessionRef, unread: Callable[[str], bool] = lambda _: True) -> list[ToolResult]:
+    found: list[ToolResult] = of(list(read_sparing(ref, unread)), ToolResult)
+    return found
+
+
+@pytest.mark.parametrize("head", [FINE, OLD])
+def test_a_fine_output_is_left_out_where_nobody_reads_it(write: Write, head: str) -> None:
+    text = head + 'a "quoted" \\ line\nü\n'
+    ref = write(meta(), *shell("c", "ls", text))
+    [spared], [whole] = results(ref), results(ref, lambda _: False)
+    assert (spared.text, whole.text) == ("", text)
+    assert (spared.outcome, spared.exit_code, spared.duration_ms) == ("ok", 0, 250)
+    assert (whole.outcome, whole.exit_code, whole.duration_ms) == ("ok", 0, 250)
+    assert (spared.at, spared.line, spared.offset) == (whole.at, whole.line, whole.offset)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        FINE.replace("code 0", "code 1") + "no such thing",
+        FINE.replace("Process exited with code 0", "Process running with session ID 7"),
+        "Exit code: 124\nWall time: 9 seconds\nOutput:\ncommand timed out after 9000 milliseconds\n",
+        "exec command rejected by user: not that one",
+        [{"type": "input_text", "text": FINE}],
+        {"content": FINE, "success": True},
+    ],
+)
+def test_every_other_output_is_read_whole(write: Write, output: Any) -> None:
+    ref = write(meta(), *shell("c", "make", output))
+    assert results(ref) == of(list(read(ref)), ToolResult)
+    assert results(ref)[0].text
+
+
+def test_what_the_events_say_wins(write: Write) -> None:
+    def ended(code: int, status: str) -> list[Row]:
+        started, output = shell("c", "make", FINE + "x")
+        return [started, event("exec_command_end", call_id="c", exit_code=code, status=status), output]
+
+    [failed] = results(write(meta(), *ended(3, "failed")))
+    assert (failed.outcome, failed.exit_code, failed.text) == ("failed", 3, FINE + "x")
+    [fine] = results(write(meta(), *ended(0, "completed")))
+    assert (fine.outcome, fine.exit_code, fine.text) == ("ok", 0, "")
+
+
+def test_an_edit_and_what_is_typed_into_a_program_are_read_whole(write: Write) -> None:
+    typed = [call("w", "write_stdin", {"session_id": 7, "chars": "x"}), item("function_call_output", call_id="w", output=FINE)]  # fmt: skip
+    listed = [call("l", "list_dir", {"dir_path": "/w"}), item("function_call_output", call_id="l", output=OLD)]
+    assert [result.text for result in results(write(meta(), *typed, *listed))] == [FINE, OLD]
+
+
+def test_a_row_that_another_was_glued_to_loses_nothing(write: Write) -> None:
+    started, output = shell("c", "ls", FINE + "torn here")
+    torn = line(output)[:-9] + line(said("user", "Mind the gap."))
+    ref = write(meta(), started, torn)
+    spared, whole = list(read_sparing(ref, lambda _: True)), list(read(ref))
+    assert of(spared, Unknown) == of(whole, Unknown) != []
+    assert spared == whole
+
+
+def test_tokens_are_told_together(write: Write) -> None:
+    turn = row("turn_context", {"cwd": "/w", "model": "gpt-5.2"})
+    rows = [meta(), turn, *prompt("Go."), *(tokens(100 * n, 100) for n in range(1, 6)), said("assistant", "Done.")]
+    ref = write(*rows)
+    spared, whole = [list(events) for events in (read_sparing(ref, lambda _: True), read(ref))]
+    assert len(of(whole, Usage)) == 5
+    first, last = of(spared, Usage)
+    assert first == of(whole, Usage)[0]
+    assert (last.model, last.at, last.line) == ("gpt-5.2", of(whole, Usage)[-1].at, of(whole, Usage)[-1].line)
+    assert first.input + last.input == sum(usage.input for usage in of(whole, Usage)) == 500
+    assert of(spared, SessionEnd) == of(whole, SessionEnd)
+
+
+def test_evidence_is_the_same(write: Write) -> None:
+    ref = write(
+        meta(), row("turn_context", {"cwd": "/w", "model": "gpt-5.2"}), *prompt("Make the tests pass."),
+        *shell("a", "cat setup.py", FINE + "error: not an error"), tokens(100, 100),
+        *shell("b", "pytest -q", FINE + "3 passed in 0.1s"), tokens(300, 200),
+        *shell("c", "npm test | tail -3", OLD + "1 failed, 2 passed"),
+        *shell("d", "./prove", FINE + "2 failed"), *shell("e", "make lint", FINE.replace("code 0", "code 2") + "E1"),
+        said("assistant", "The lint is left."), tokens(400, 100),
+    )  # fmt: skip
+    for command in ("", "./prove"):
+        whole = evidence(ref, sparing=False, test_command=command)
+        assert evidence(ref, sparing=True, test_command=command) == whole
+        assert whole.tests.last_outcome is not None
+    assert whole.tests.decided_by == "./prove"
+    assert len(whole.chains) == 5
+
+
+def test_evidence_of_real_sessions_is_the_same(corpus: Path) -> None:
+    left = 0
+    for path in sorted((corpus / "codex").glob("*.jsonl")):
+        ref = SessionRef(agent="codex", path=str(path), session_id=path.stem)
+        spared = evidence(ref, sparing=True)
+        assert spared == evidence(ref, sparing=False), path.name
+        left += sum(result.outcome == "ok" and not result.text for result in results(ref))
+    assert left > 500
