@@ -54,7 +54,6 @@ def wrap(
     from passdown.clean.options import CleanOptions
     from passdown.handoff.draft import BlockedError
     from passdown.handoff.options import Options
-    from passdown.handoff.wrap import wrap as write_packet
 
     if reason and not codes:
         raise click.UsageError("--reason needs --allow")
@@ -71,6 +70,8 @@ def wrap(
     if dry_run:
         _print_draft(folder, options, clean, as_json=as_json)
         return 0
+    from passdown.handoff.wrap import wrap as write_packet
+
     catch_up_first(folder)
     try:
         wrapped = write_packet(Path(folder), options, clean, terminal=at_terminal("stdin"), local=local, commit=commit)

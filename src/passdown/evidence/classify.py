@@ -143,11 +143,10 @@ def _may_complain(checks: Sequence[Look], text: str) -> bool:
     """Say whether a text holds any word without which no failure is found in it."""
     if not checks:
         return any(word in text for word in _READ_ERROR_WORDS)
-    return "not found" in text or any(
-        word in text
-        for look in checks
-        for word in (_GIT_WORDS if look.program in {"git", "gh"} else _FAILURE_WORDS if _counts(look) else ())
-    )
+    tables = {
+        _GIT_WORDS if look.program in {"git", "gh"} else _FAILURE_WORDS if _counts(look) else () for look in checks
+    }
+    return "not found" in text or any(word in text for words in tables for word in words)
 
 
 def _complains(heads: Sequence[Look], checks: Sequence[Look], output: str) -> bool:

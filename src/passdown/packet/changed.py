@@ -10,13 +10,12 @@ from passdown.evidence.places import OUTSIDE
 from passdown.evidence.shell import split_shell
 from passdown.model.evidence import Change, Check
 from passdown.model.packet import ChangedFile
-from passdown.model.pattern import lazy_pattern
 from passdown.packet.caps import LISTS, MAPS, PATH
 from passdown.packet.context import Context
 from passdown.packet.paths import is_relative
 
 _REMOVES = frozenset({"rm", "unlink", "rmdir", "trash", "del", "Remove-Item"})
-_REMOVING = lazy_pattern(r"\b(?:rm|unlink|rmdir|trash|del|Remove-Item|mv)\b")
+_REMOVING = (*_REMOVES, "mv")
 """A quick look for any of the words before a command is taken apart."""
 _WRITES = ("edit", "write", "delete")
 
@@ -60,7 +59,7 @@ def _removed(context: Context) -> frozenset[str]:
     paths = {
         posixpath.normpath(_under(word, roots) or posixpath.join(chain.cwd, word))
         for chain in chains
-        if _REMOVING.search(chain.command)
+        if any(word in chain.command for word in _REMOVING)
         for part in split_shell(chain.command)[:16]
         for word in _taken_away(words_of(part.text))
     }

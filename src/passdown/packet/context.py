@@ -14,7 +14,7 @@ from passdown.model.packet import Packet
 from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import Contract, Task
 from passdown.packet.paths import PathLookup
-from passdown.packet.runs import Green, Ranks, acceptance_chains, green_runs, log_ranks, work_chains
+from passdown.packet.runs import Greens, Ranks, acceptance_chains, green_runs, log_ranks, work_chains
 
 _NAME = lazy_pattern(r"\w[\w.:/-]{0,63}")
 
@@ -109,6 +109,6 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
         return acceptance_chains(self.chains, self.acceptance)
 
     @cached_property
-    def greens(self) -> list[Green]:
+    def greens(self) -> Greens:
         """The last green run of every chain."""
         return green_runs(self.chains, self.ranks)

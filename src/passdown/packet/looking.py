@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from passdown.evidence.kinds import look_at
 from passdown.evidence.shell import split_shell
 
@@ -25,7 +27,12 @@ _MOST = 2000
 
 def looks_around(command: str) -> bool:
     """Say whether every part of a shell text only shows something. A long text is judged by its beginning."""
-    parts = split_shell(command[:_MOST])
+    return _looks_around(command[:_MOST])
+
+
+@lru_cache(maxsize=1024)
+def _looks_around(command: str) -> bool:
+    parts = split_shell(command)
     return bool(parts) and all(_shows(part.text) for part in parts[:32])
 
 

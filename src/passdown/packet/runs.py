@@ -64,17 +64,32 @@ class Green(NamedTuple):
     at: RunPlace
 
 
-def green_runs(chains: Iterable[CommandChain], ranks: Ranks) -> list[Green]:
+class Greens:
+    """The green runs, and which of them name a program."""
+
+    def __init__(self, runs: list[Green]) -> None:
+        self._runs = runs
+        self._naming: dict[str, list[Green]] = {}
+
+    def naming(self, program: str) -> list[Green]:
+        """Return the runs whose command holds the program's name."""
+        found = self._naming.get(program)
+        if found is None:
+            found = self._naming[program] = [green for green in self._runs if program in green.run.command]
+        return found
+
+
+def green_runs(chains: Iterable[CommandChain], ranks: Ranks) -> Greens:
     """Return the last green run of every chain that has one."""
     found = []
     for chain in chains:
         green = next((run for run in reversed(chain.runs) if is_success(run) and not run.expected), None)
         if green is not None:
             found.append(Green(chain, green, place(green, ranks)))
-    return found
+    return Greens(found)
 
 
-def made_good(chain: CommandChain, greens: Iterable[Green], ranks: Ranks) -> bool:
+def made_good(chain: CommandChain, greens: Greens, ranks: Ranks) -> bool:
     """Say whether a later green run of another command proves what this chain's last run failed to."""
     if not chain.runs:
         return False
@@ -82,8 +97,7 @@ def made_good(chain: CommandChain, greens: Iterable[Green], ranks: Ranks) -> boo
     program = (failed.tokens or ("",))[0]
     at = place(failed, ranks)
     return any(
-        green.at > at and green.chain is not chain and program in green.run.command and covers(green.run, failed)
-        for green in greens
+        green.at > at and green.chain is not chain and covers(green.run, failed) for green in greens.naming(program)
     )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from passdown.model.session import AnyEvent, SessionRef
-from passdown.trajectories.document import Row
+
+if TYPE_CHECKING:
+    from passdown.trajectories.document import Row
 
 
 class Format(NamedTuple):
