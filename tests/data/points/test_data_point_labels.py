@@ -11,8 +11,8 @@ each half that was not tuned with showed, as precision and recall:
 | fresh_held | 0.93 0.98 | 0.92 1.00 | 0.98 0.90 | 0.25 1 (one label) | 1 1 |
 | unseen | 0.98 0.98 | 0.98 1 | 0.98 1 | | |
 
-The faults of all but the last were mended after the look, so that these halves are no longer unseen; the bounds below are
-for what is now. Nothing was changed for `unseen`. The corpus holds nine reviews; none is left that was not looked at.
+The faults were mended after each look, so that these halves are no longer unseen; the bounds below are for what is now.
+The corpus holds nine reviews; none is left that was not looked at.
 """
 
 from __future__ import annotations

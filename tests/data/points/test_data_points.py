@@ -127,6 +127,7 @@ def test_an_edit_in_vain_hides_no_other(script, marks_of):
     ("command", "is_check"),
     [
         ("python src/pkg/a.py", True),
+        ("./src/pkg/a.py --verbose x", True),
         ("python -c 'from pkg.a import f; print(f(1))'", True),
         ("python -c 'import os; from pkg import b, a as c'", True),
         ("python -c 'from pkg import b'", False),

@@ -53,6 +53,7 @@ def test_every_folder_of_the_corpus_is_read(corpus: Path) -> None:
     assert {path.name for path in corpus.iterdir() if path.is_dir()} == set(FOLDERS)
 
 
+@pytest.mark.timeout(3_000 if WHOLE else 120)
 @pytest.mark.parametrize("name", FOLDERS)
 def test_views_of_real_runs(corpus: Path, name: str) -> None:
     seen = 0

@@ -177,7 +177,8 @@ class Reader:
         if action.kind != "RUN" or not self._code:
             return False
         if "#" not in action.target:
-            return action.target in self._code and action.target not in self._scripts
+            program = action.target.partition(" ")[0]
+            return program in self._code and program not in self._scripts
         names: set[str] = set()
         for package, parts, module in _IMPORT.findall(action.detail)[:_MOST_IMPORTS]:
             names |= {package or module, *(f"{package}.{part.split()[0]}" for part in parts.split(",") if part.strip())}
