@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from hypothesis import given, settings
@@ -142,6 +143,13 @@ def test_a_turn_that_no_window_holds_is_learned_in_parts_to_its_end() -> None:
     assert all(_of_role(row, Role.COPIED) for row in rows), "every window has context"
 
 
+_CHAT = re.compile(
+    r"(?:<\|im_start\|>(?:system|user|assistant|tool)\n(?:(?!<\|im_(?:start|end)\|>).)*<\|im_end\|>\n)*"
+    r"(?:<\|im_start\|>assistant\n(?:(?!<\|im_(?:start|end)\|>).)*(?:<\|im_end\|>)?)?",
+    re.DOTALL,
+)
+"""Whole messages, and at the end perhaps a turn that goes on in the next row."""
+
 _MESSAGES = st.lists(
     st.one_of(
         st.builds(_turn, st.text(max_size=600), st.sampled_from([Role.ACTION, Role.OTHER])),
@@ -166,5 +174,6 @@ def test_windows_hold_every_target_once_and_roles_are_disjoint(
             assert label in (IGNORED, one)
             assert label == IGNORED or role == Role.ACTION or (observations and role == Role.ENV)
             assert not env or role == Role.ENV
+        assert _CHAT.fullmatch(BYTES.decode(row.input_ids)), "a window is a chat too, whatever it leaves out"
     if whole and not observations:
         assert "".join(map(_labelled, rows)) == _labelled(whole[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -113,8 +113,16 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> int:
-    """Write one JSON Lines file. Returns how many rows it has."""
-    lines: Sequence[bytes] = [msgspec.json.encode(row) + b"\n" for row in rows]
+    """Write one JSON Lines file, row by row; it appears when it is whole. Returns how many rows it has."""
+    staged = path.with_name(f".{path.name}.tmp")
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_files([(path, b"".join(lines))])
-    return len(lines)
+    count = 0
+    try:
+        with staged.open("wb") as stream:
+            for row in rows:
+                stream.write(msgspec.json.encode(row) + b"\n")
+                count += 1
+        staged.replace(path)
+    finally:
+        staged.unlink(missing_ok=True)
+    return count

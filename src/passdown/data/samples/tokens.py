@@ -46,12 +46,18 @@ class Tokens(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """One message's tokens."""
+    """One message's tokens, of which `head` stand before its body and `foot` behind it.
+
+    One that `continues` is a part of a turn that did not fit: it has the head again, and what stood before as context.
+    """
 
     ids: list[int]
     roles: list[int]
     predictable: list[int]
     digest: str = ""
+    head: int = 0
+    foot: int = 0
+    continues: bool = False
 
 
 def tokenise(
@@ -91,15 +97,20 @@ def _piece(message: Message, encode: Encode, tools: str) -> _Piece:
             found = encode(text).ids if text else []
             ids += found
             roles += [int(role)] * len(found)
-        return _Piece(ids, roles, [0] * len(ids))
+        heading, footing = len(encode(head).ids), len(encode(end + tail).ids)
+        return _Piece(ids, roles, [0] * len(ids), head=heading, foot=footing)
     ids, offsets = encode(f"{head}{body}{end}{tail}")
     first, last = len(head), len(head) + len(body)
     inside = [first <= start and stop <= last and start < stop for start, stop in offsets]
     roles = [int(message.part) if within else int(Role.OTHER) for within in inside]
+    made = _Piece(
+        ids, roles, [0] * len(ids), head=sum(stop <= first for _, stop in offsets),
+        foot=sum(start >= last for start, _ in offsets),
+    )  # fmt: skip
     if message.part != Role.ENV:
-        return _Piece(ids, roles, [0] * len(ids))
+        return made
     digest = hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return _Piece(ids, roles, _predictable(body, first, offsets, inside), digest)
+    return made._replace(predictable=_predictable(body, first, offsets, inside), digest=digest)
 
 
 def _predictable(body: str, first: int, offsets: Sequence[tuple[int, int]], inside: Sequence[bool]) -> list[int]:
@@ -119,7 +130,7 @@ def _predictable(body: str, first: int, offsets: Sequence[tuple[int, int]], insi
 def _copied(piece: _Piece) -> _Piece:
     """Return a message as context: never a target, whatever it holds."""
     roles = [int(Role.OTHER) if role == Role.OTHER else int(Role.COPIED) for role in piece.roles]
-    return _Piece(piece.ids, roles, [0] * len(piece.ids))
+    return piece._replace(roles=roles, predictable=[0] * len(piece.ids), digest="")
 
 
 def _windows(given: list[_Piece], follows: list[_Piece], most: int | None) -> Iterator[list[_Piece]]:
@@ -138,10 +149,11 @@ def _windows(given: list[_Piece], follows: list[_Piece], most: int | None) -> It
     fitting = [part for piece in follows for part in _fitting(piece, room)]
     start = 0
     while start < len(fitting):
-        before = _before(fitting[:start], min(room // 2, room - len(fitting[start].ids)))
+        apart = fitting[start].continues
+        before = [] if apart else _before(fitting[:start], min(room // 2, room - len(fitting[start].ids)))
         left = room - sum(len(piece.ids) for piece in before)
         stop = start
-        while stop < len(fitting) and len(fitting[stop].ids) <= left:
+        while stop < len(fitting) and len(fitting[stop].ids) <= left and (stop == start or not fitting[stop].continues):
             left -= len(fitting[stop].ids)
             stop += 1
         yield [*head, *before, *fitting[start:stop]]
@@ -154,45 +166,57 @@ def _shortened(pieces: list[_Piece], most: int) -> list[_Piece]:
         return pieces
     first, *others = pieces
     kept = [first] if len(first.ids) <= most // 2 else []
-    left = most - sum(len(piece.ids) for piece in kept)
-    tail: list[_Piece] = []
-    for piece in reversed(others):
-        if left <= 0:
-            break
-        tail.insert(0, _end(piece, left))
-        left -= len(tail[0].ids)
-    return [*kept, *tail]
-
-
-def _fitting(piece: _Piece, room: int) -> Iterator[_Piece]:
-    """Yield a message in parts that fit: a turn in pieces of half a window, of others the beginning alone."""
-    if len(piece.ids) <= room:
-        yield piece
-    elif _TRAINED.isdisjoint(piece.roles):
-        yield _part(piece, 0, room)
-    else:
-        width = max(1, room // 2)
-        for start in range(0, len(piece.ids), width):
-            yield _part(piece, start, start + width)
-
-
-def _part(piece: _Piece, start: int, stop: int) -> _Piece:
-    ids, roles, predictable = (each[start:stop] for each in (piece.ids, piece.roles, piece.predictable))
-    return piece._replace(ids=ids, roles=roles, predictable=predictable)
+    return [*kept, *_ends(others or pieces, most - sum(len(piece.ids) for piece in kept))]
 
 
 def _before(pieces: list[_Piece], room: int) -> list[_Piece]:
+    return [_copied(piece) for piece in _ends(pieces, room)]
+
+
+def _ends(pieces: list[_Piece], room: int) -> list[_Piece]:
+    """Return the last messages, the first of them without the beginning of its body where it does not fit."""
     found: list[_Piece] = []
     for piece in reversed(pieces):
-        if room <= 0:
+        if len(piece.ids) > room:
+            if room > piece.head + piece.foot:
+                found.insert(0, _without(piece, piece.head, len(piece.ids) - room + piece.head))
             break
-        found.insert(0, _copied(_end(piece, room)))
-        room -= len(found[0].ids)
+        found.insert(0, piece)
+        room -= len(piece.ids)
+        if piece.continues:
+            break
     return found
 
 
-def _end(piece: _Piece, room: int) -> _Piece:
-    return piece if len(piece.ids) <= room else _part(piece, len(piece.ids) - room, len(piece.ids))
+def _fitting(piece: _Piece, room: int) -> Iterator[_Piece]:
+    """Yield a message in parts that fit: a turn in several, of others the beginning of the body alone, with room left
+    for the call that it answers.
+    """
+    size = len(piece.ids)
+    if size <= room:
+        yield piece
+    elif _TRAINED.isdisjoint(piece.roles):
+        kept = 3 * room // 4
+        yield _without(piece, max(0, kept - piece.foot), size - min(kept, piece.foot))
+    else:
+        head = piece.head if piece.head <= room // 4 else 0
+        width, again = max(1, room // 2), room // 4
+        yield _without(piece, width, size)
+        for start in range(width, size, width):
+            part = _without(piece, min(size, start + width), size)
+            given = _copied(_without(part, head, max(head, start - again)))
+            new = _without(part, 0, start)
+            count = len(given.ids) - len(new.ids)
+            yield part._replace(
+                ids=[*given.ids[:count], *new.ids], roles=[*given.roles[:count], *new.roles],
+                predictable=[0] * len(given.ids), continues=True,
+            )  # fmt: skip
+
+
+def _without(piece: _Piece, start: int, stop: int) -> _Piece:
+    """Return a message without some of its tokens."""
+    ids, roles, predictable = ([*each[:start], *each[stop:]] for each in (piece.ids, piece.roles, piece.predictable))
+    return piece._replace(ids=ids, roles=roles, predictable=predictable)
 
 
 def _joined(pieces: Iterable[_Piece], trained: set[int], *, observations: bool) -> Tokens:
