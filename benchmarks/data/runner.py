@@ -141,7 +141,7 @@ def memory(folder: Path, few: int, many: int) -> Iterator[Row]:
     """
     whole = ",".join(step.name for step in STEPS)
     for what, names, counts in (
-        ("read to decide", "read,quality,decide", (few, many)), ("read to build", whole, (few // 5, many // 50)),
+        ("read to decide", "read,quality,sign,decide", (few, many)), ("read to build", whole, (few // 5, many // 50)),
     ):  # fmt: skip
         peak: list[float] = []
         for count in counts:

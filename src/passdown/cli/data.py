@@ -86,8 +86,9 @@ def _running(command: _Command) -> _Command:
 def data() -> None:
     """Make handoff-aware training and evaluation data of recorded trajectories.
 
-    A working folder holds one folder of shards for each step: read, quality, trajectories, points, views, perturbed,
-    samples. Every step can be killed and run again: what is finished is kept, what was dropped lies in `rejects`.
+    A working folder holds one folder of shards for each step: read, quality, signed, trajectories, points, views,
+    perturbed, samples. Every step can be killed and run again: what is finished is kept, what was dropped lies in
+    `rejects`.
     """
 
 
@@ -113,7 +114,7 @@ def ingest(
         source=sources, filter=FilterTable(evaluation=str(Path(evaluation).resolve()) if evaluation else "")
     )
     list_sources(pipeline, Path("/"), folder)
-    _run(["read", "quality", "decide"], pipeline, folder, workers=workers, backend="local", as_json=as_json)
+    _run(["read", "quality", "sign", "decide"], pipeline, folder, workers=workers, backend="local", as_json=as_json)
 
 
 @data.command()

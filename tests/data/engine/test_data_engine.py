@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from passdown.data.engine.decide import decide, deciding_stage
+from passdown.data.engine.decide import decide, deciding_stage, signing_stage
 from passdown.data.engine.ingest import find_inputs, ingest_stage, list_files, trajectory_row
 from passdown.data.engine.manifest import Manifest
 from passdown.data.engine.pipeline import FilterTable, read_pipeline
@@ -120,8 +120,9 @@ def test_copies_are_dropped_whatever_their_order(tmp_path: Path, script: Any) ->
         with written(folder / "in/part-00000.parquet") as writer:
             for row in order:
                 writer.write(row)
-        ran = run_stage(deciding_stage(decide(folder / "in", folder / "gone.json", FilterTable())), folder / "in",
-                        folder / "out")  # fmt: skip
+        run_stage(signing_stage(), folder / "in", folder / "signed")
+        decided = decide(folder / "signed", folder / "gone.json", FilterTable())
+        ran = run_stage(deciding_stage(decided), folder / "in", folder / "out")
         assert ran.rejected == {"duplicate": 2}
         kept.append({(row.id, row.source) for row in _rows(folder / "out")})
     assert kept[0] == kept[1]

@@ -14,7 +14,7 @@ from passdown.data.engine.shards import set_hash
 from passdown.data.engine.whole import run_pipeline
 
 KILLER = Path(__file__).with_name("killer.py")
-STEPS = ("read", "quality", "trajectories", "points", "views", "perturbed", "samples")
+STEPS = ("read", "quality", "signed", "trajectories", "points", "views", "perturbed", "samples")
 
 
 def _run(name: str, turns: int) -> dict[str, Any]:
@@ -32,10 +32,10 @@ def _run(name: str, turns: int) -> dict[str, Any]:
 
 
 def _place(folder: Path) -> Path:
-    """Three shards of files: a few runs to work on, many that are too short and dropped."""
+    """Two shards of files: a few runs to work on, many that are too short and dropped."""
     (folder / "runs").mkdir(parents=True)
-    for number in range(130):
-        run = _run(f"name_{number}", 6 if number % 16 == 0 else 1)
+    for number in range(70):
+        run = _run(f"name_{number}", 6 if number % 12 == 0 else 1)
         (folder / f"runs/{number}.json").write_text(json.dumps(run))
     (folder / "p.toml").write_text(
         '[[source]]\npath = "runs"\n[points]\nper_trajectory = 2\n[perturb]\nper_cut = 1\n'
@@ -51,7 +51,7 @@ def wanted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file.parent
 
 
-@pytest.mark.parametrize(("workers", "kills"), [(1, 10), (2, 4)])
+@pytest.mark.parametrize(("workers", "kills"), [(1, 10), (2, 3)])
 def test_killed_at_random_moments_the_samples_are_the_same(
     wanted: Path, tmp_path: Path, workers: int, kills: int
 ) -> None:

@@ -1,4 +1,7 @@
-"""The one step that has to see the whole set: which trajectories are copies or near-duplicates of others."""
+"""The one step that has to see the whole set: which trajectories are copies or near-duplicates of others.
+
+What they are compared by is made before, shard by shard, so that here nothing but that is read.
+"""
 
 from __future__ import annotations
 
@@ -7,51 +10,90 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from passdown.data.engine.pipeline import FilterTable
 from passdown.data.engine.shards import Row, read_batches, shards_in
 from passdown.data.engine.stage import Batch, Stage, Work
 from passdown.data.engine.stages import trajectory_in
-from passdown.data.filters.result import dropped, key_of, rank_of
-from passdown.data.records import Reject, Trajectory
+from passdown.data.filters.minhash import Entry, entry, near_duplicates
+from passdown.data.filters.result import dropped, key_of
+from passdown.data.records import Provenance, Reject
 from passdown.io.files import write_files
 
 Gone = dict[str, tuple[str, str]]
 """The key of a dropped trajectory → the reason, and the key of the one that is kept instead."""
 
 
-def decide(source: Path, out: Path, settings: FilterTable) -> Path:
-    """Write which trajectories of a folder's shards are dropped as copies to the file `out`, and return it.
+class Signed(Struct, frozen=True, kw_only=True):
+    """What is known of a trajectory to find its copies and near-duplicates."""
 
-    Holds some 600 bytes for each trajectory, never the trajectories themselves. Which one of several is kept depends
+    content_hash: str
+    entry: Entry
+
+
+class _Named(Struct, frozen=True):
+    """Of a trajectory only what it is called by: the rest is passed over unread."""
+
+    trajectory_id: str
+    provenance: Provenance
+
+
+_NAMED = msgspec.json.Decoder(_Named)
+_SIGNED = msgspec.json.Decoder(Signed)
+
+
+def signing_stage() -> Stage:
+    """Return the stage that makes of each trajectory what it is compared by."""
+    return Stage(name="sign", maker="passdown.data.engine.decide:signing")
+
+
+def signing() -> Work:
+    """Make the work of `sign`."""
+
+    def work(batch: Batch) -> Iterator[Row | Reject]:
+        for row in batch:
+            trajectory = trajectory_in(row)
+            signed = Signed(content_hash=trajectory.content_hash, entry=entry(trajectory))
+            yield Row(
+                id=row.id, trajectory_id=row.trajectory_id, repo=row.repo, source=row.source, kind="signature",
+                record=msgspec.json.encode(signed),
+            )  # fmt: skip
+
+    return work
+
+
+def decide(signed: Path, out: Path, settings: FilterTable) -> Path:
+    """Write which trajectories are dropped as copies to the file `out`, and return it. `signed` is what `sign` wrote.
+
+    Holds about a kilobyte for each trajectory, never the trajectories themselves. Which one of several is kept depends
     on the set alone.
     """
-    from passdown.data.filters.minhash import Entry, entry, near_duplicates
-
     best: dict[str, tuple[tuple[object, ...], str]] = {}
     entries: dict[str, Entry] = {}
     gone: Gone = {}
-    for trajectory in _trajectories(source):
-        rank, key = rank_of(trajectory), key_of(trajectory)
-        other = best.get(trajectory.content_hash)
+    for found in _signed(signed):
+        rank, key = found.entry.rank, found.entry.key
+        other = best.get(found.content_hash)
         if other is not None and other[0] <= rank:
             gone[key] = ("duplicate", other[1])
             continue
         if other is not None:
             gone[other[1]] = ("duplicate", key)
             del entries[other[1]]
-        best[trajectory.content_hash] = (rank, key)
-        entries[key] = entry(trajectory)
+        best[found.content_hash] = (rank, key)
+        entries[key] = found.entry
     near = near_duplicates(entries.values(), settings.near_duplicates)
     gone.update((key, ("near_duplicate", kept)) for key, kept in near.items())
     write_files([(out, msgspec.json.encode(dict(sorted(gone.items()))))])
     return out
 
 
-def _trajectories(folder: Path) -> Iterator[Trajectory]:
+def _signed(folder: Path) -> Iterator[Signed]:
     for path in shards_in(folder):
         for batch in read_batches(path):
-            yield from map(trajectory_in, batch)
+            for row in batch:
+                yield _SIGNED.decode(row.record)
 
 
 def deciding_stage(decisions: Path) -> Stage:
@@ -70,12 +112,11 @@ def deciding(mark: str, decisions: str) -> Work:
 
     def work(batch: Batch) -> Iterator[Row | Reject]:
         for row in batch:
-            trajectory = trajectory_in(row)
-            found = gone.get(key_of(trajectory))
+            found = gone.get(key_of(_NAMED.decode(row.record)))
             if found is None:
                 yield row
             else:
                 reason, kept = found
-                yield dropped("decide", trajectory, reason, kept.replace("\x1f", " "))
+                yield dropped("decide", trajectory_in(row), reason, kept.replace("\x1f", " "))
 
     return work

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from passdown.data.engine.decide import decide, deciding_stage
+from passdown.data.engine.decide import decide, deciding_stage, signing_stage
 from passdown.data.engine.ingest import find_inputs, ingest_stage, list_files
 from passdown.data.engine.pipeline import Pipeline
 from passdown.data.engine.processes import Processes
@@ -60,12 +60,13 @@ def _quality(pipeline: Pipeline, folder: Path) -> Stage:
 
 
 def _decide(pipeline: Pipeline, folder: Path) -> Stage:
-    return deciding_stage(decide(folder / "quality", folder / "decisions.json", pipeline.filter))
+    return deciding_stage(decide(folder / "signed", folder / "decisions.json", pipeline.filter))
 
 
 STEPS: tuple[Step, ...] = (
     Step(name="read", reads="files", writes="read", stage=lambda _pipeline, _folder: ingest_stage()),
     Step(name="quality", reads="read", writes="quality", stage=_quality),
+    Step(name="sign", reads="quality", writes="signed", stage=lambda _pipeline, _folder: signing_stage()),
     Step(name="decide", reads="quality", writes="trajectories", stage=_decide),
     Step(name="points", reads="trajectories", writes="points", stage=_points),
     Step(name="views", reads="points", writes="views", stage=_views),

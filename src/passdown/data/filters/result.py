@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
-from passdown.data.records import Reject, Trajectory
+from passdown.data.records import Provenance, Reject, Trajectory
 
 Filtered = Iterator[Trajectory | Reject]
 """What every filter yields: trajectories it keeps, as they came, and a reject for each that it drops."""
@@ -18,7 +19,19 @@ def dropped(stage: str, trajectory: Trajectory, reason: str, detail: str = "") -
     )  # fmt: skip
 
 
-def key_of(trajectory: Trajectory) -> str:
+class Named(Protocol):
+    """A trajectory, or as much of it as says which it is."""
+
+    @property
+    def trajectory_id(self) -> str:
+        """Its id."""
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where it comes from."""
+
+
+def key_of(trajectory: Named) -> str:
     """Return what no other trajectory shares, not even a copy of it: its source, file and row."""
     place = trajectory.provenance
     return f"{place.source}\x1f{place.file}\x1f{place.row}\x1f{trajectory.trajectory_id}"
