@@ -104,7 +104,7 @@ def test_atif_documents_pass_its_models_and_mark_what_is_copied(worked: Path, tm
         assert [step["source"] for step in own[:2]] == ["system", "user"]
         assert all(step["extra"]["training"] for step in own if step["source"] == "agent")
         targets = [step for step in document["steps"] if step.get("extra", {}).get("training") == "target"]
-        assert bool(targets) == (sample["kind"] != "rl")
+        assert bool(targets) == (sample["kind"] not in ("rl", "echo")), "what ECHO foretells is no turn"
         assert not any(step.get("is_copied_context") for step in targets)
     assert kinds == make_card(worked).counts["kind"]
     again = [event for event in read_session(files[-1]) if event.copied]

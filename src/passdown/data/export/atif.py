@@ -1,7 +1,7 @@
 """One ATIF document (version 1.8) a sample: the predecessor's steps as copied context, the handoff, the turns after it.
 
-Copied steps are no training data, as the format says. What the successor was given is the message behind them; its own
-steps say in `extra.training` whether they are a target or stand there as context.
+Copied steps are no training data, as the format says. What the successor was given is the message behind them; the
+steps after it say in `extra.training` whether they are a `target`, their `observation` is, or all of it is `context`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from passdown.sessions.export import redacted_events
 from passdown.trajectories.atif_writer import write_atif
 from passdown.trajectories.tools import action_of, paths_of
 
-TRAINED = {Role.ACTION: "target", Role.RECONSTRUCTION: "target"}
+_TRAINED = frozenset({Role.ACTION, Role.RECONSTRUCTION})
 _ENDS = (SessionStart, SessionEnd)
 UNNAMED = "its id is no file name"
 _META = (
@@ -79,8 +79,15 @@ def document_of(rendered: Rendered, redactor: Redactor | None = None) -> dict[st
     for step in document["steps"]:
         turn = step.get("extra", {}).get("passdown", {}).get("response_id", "")
         if turn in turns and not step.get("is_copied_context"):
-            step["extra"]["training"] = TRAINED.get(turns[turn], "context")
+            step["extra"]["training"] = _training(turns[turn], echo=sample.kind == "echo")
     return document
+
+
+def _training(role: Role, *, echo: bool) -> str:
+    """Return what is learned of a turn. For ECHO that is what the environment answered, whoever acted, and how well."""
+    if echo:
+        return "observation"
+    return "target" if role in _TRAINED else "context"
 
 
 def _events(message: Message, turns: dict[str, Role]) -> Iterator[AnyEvent]:

@@ -30,7 +30,8 @@ _HUB = frozenset({
 _COLUMNS = """\
 `messages` is the conversation, of which the first `prompt` are given; `parts` has a role in training for each message:
 0 context, 1 the successor's own turn, 2 what the environment answered, 3 the harness, 4 a state to be told, 5 copied
-context. Only roles 1 and 4 are meant to be learned. `trajectory_id`, `k`, `point`, `view`, `level` and `ops` say which
+context. Only roles 1 and 4 are meant to be learned, and of `echo` samples only role 2: their turns are anybody's, good
+or bad. `trajectory_id`, `k`, `point`, `view`, `level` and `ops` say which
 cut of which run it is, and what was done to it; `group_key` is shared by the samples of one state."""
 
 

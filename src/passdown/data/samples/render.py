@@ -54,7 +54,8 @@ def render(cuts: Cuts, runs: Mapping[str, Trajectory] | None = None) -> Iterator
                 provenance=cuts.trajectory.provenance,
             )  # fmt: skip
             continue
-        prompt = [_clean(message, redactor) for message in opening(view.text)]
+        asked = "" if sample.kind != "reconstruction" else f"\n\n{found.pop(0).content}"
+        prompt = [_clean(message, redactor) for message in opening(view.text + asked)]
         follows = [_clean(message, redactor) for message in found]
         yield Rendered(sample, cuts.trajectory, view, prompt, follows, cut)
 
