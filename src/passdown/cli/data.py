@@ -41,6 +41,7 @@ test = 0.05
 [replay]
 base = ""                  # a folder of git repositories that hold the trees which runs began with
 sandbox = false            # run the recorded actions again, behind walls, where such a tree is there
+tools = ""                 # a virtual environment that is lent to them
 
 [points]
 per_trajectory = 4
@@ -124,11 +125,14 @@ def ingest(
               help="Follow recorded edits only, or run recorded actions again in a sandbox.")  # fmt: skip
 @click.option("--base", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
               help="Git repositories by name that hold the trees which runs began with.")  # fmt: skip
-def points(folder: Path, per_trajectory: int, replay: str, base: Path | None, **how: Any) -> None:
+@click.option("--tools", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="A virtual environment to lend to the sandbox.")  # fmt: skip
+def points(folder: Path, per_trajectory: int, replay: str, base: Path | None, tools: Path | None, **how: Any) -> None:
     """Find where to cut each trajectory: milestones, states half way, errors, reviews, delegations."""
     from passdown.data.engine.pipeline import Pipeline, PointsTable, ReplayTable
 
-    table = ReplayTable(base=str(base.resolve()) if base else "", sandbox=replay == "sandbox")
+    places = {name: str(place.resolve()) for name, place in (("base", base), ("tools", tools)) if place}
+    table = ReplayTable(**places, sandbox=replay == "sandbox")
     _run(
         ["points"], Pipeline(source=[], replay=table, points=PointsTable(per_trajectory=per_trajectory)), folder, **how
     )

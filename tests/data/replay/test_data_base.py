@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.data.replay.test_data_sandbox import LIMITS, needs_namespaces
+from tests.data.replay.test_data_sandbox import needs_namespaces
 
 from passdown.data.engine.pipeline import ReplayTable
 from passdown.data.engine.shards import Row
@@ -86,7 +86,7 @@ def test_a_run_is_run_again_from_its_base(script: Any, bases: tuple[Path, str]) 
     run = _run(script, commit)
     base = find_base(run, folder)
     assert base is not None
-    found = rerun(run, base, limits=LIMITS)
+    found = rerun(run, base)
     assert found.divergence is None
     assert set(found.changed(4)) == {"a.py", "src/a.txt", "src/b.txt"}
 

@@ -208,6 +208,7 @@ def test_a_view_of_all_of_a_file_is_known_to_be_all(
      ("view", {"path": "n.py"}, "1. x\n2. y\n3. ", {1: "x", 2: "y"}),
      ("view", {"path": "n.py", "view_range": [7, 8]}, "7. x\n8. y", {7: "x", 8: "y"}),
      ("read_file", {"path": "n.py"}, "IMPORTANT: The file content has been truncated.\nx", {}),
+     ("read_file", {"path": "n.py", "limit": None}, "x\ny\n\nz\n\nwhat a hook said", {1: "x", 2: "y", 3: "", 4: "z"}),
      ("read", {"path": "n.png"}, "Read image file [image/png]", {})],
 )  # fmt: skip
 def test_what_a_tool_shows_as_it_is_becomes_known(

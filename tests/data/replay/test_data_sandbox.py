@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from passdown.data.replay.sandbox import File, Limits, Sandbox, is_inside, workspace
+from passdown.data.replay.sandbox import File, Limits, Sandbox, is_inside, mark_of_tools, workspace
 from passdown.errors import UnsafeError
 
 LIMITS = Limits(seconds=2, memory=300 << 20, tree=20 << 20, file=4 << 20, processes=40, output=100_000)
@@ -142,6 +142,23 @@ def test_processes_end_with_their_sandbox() -> None:
     while _running(mark) and time.monotonic() < end:
         time.sleep(0.05)
     assert not _running(mark)
+
+
+@needs_namespaces
+def test_an_environment_is_lent_to_read(tmp_path: Path) -> None:
+    tools = tmp_path / "env"
+    (tools / "bin").mkdir(parents=True)
+    (tools / "bin/hello").write_text("#!/bin/sh\necho hello\n")
+    (tools / "bin/hello").chmod(0o755)
+    (tools / "bin/python").symlink_to(sys.executable)
+    mark = mark_of_tools(tools)
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    with Sandbox("/testbed", LIMITS, "namespaces", tools) as made:
+        assert made.run("hello; python -c 'print(1)'").text == "hello\n1\n"
+        assert made.run(f"echo > {tools}/bin/hello").code != 0
+    (tools / "bin/other").touch()
+    assert mark_of_tools(tools) != mark
 
 
 def _running(mark: str) -> bool:

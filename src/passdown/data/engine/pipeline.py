@@ -36,10 +36,12 @@ class FilterTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class ReplayTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[replay]`: a folder of git repositories that hold base trees; whether actions are run again in a sandbox."""
+    """`[replay]`: a folder of git repositories that hold base trees; whether actions are run again in a sandbox, and
+    the virtual environment that is lent there."""
 
     base: str = ""
     sandbox: bool = False
+    tools: str = ""
 
 
 class PointsTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -87,17 +87,21 @@ def _also(found: Filtered, then: Callable[[Iterable[Trajectory]], Filtered]) -> 
 def points_stage(blobs: Path, per_trajectory: int = 4, settings: ReplayTable | None = None) -> Stage:
     """Return the stage that finds where to cut. Contents of files at the cuts go to the store `blobs`."""
     from passdown.data.replay.base import mark_of
+    from passdown.data.replay.sandbox import mark_of_tools
 
     asked = settings or ReplayTable()
     base = Path(asked.base) if asked.base else None
+    mark = mark_of(base) + (mark_of_tools(Path(asked.tools)) if asked.tools else "")
     return Stage(
         name="points", maker="passdown.data.engine.stages:finding_points", version=2,
-        parameters={"per_trajectory": per_trajectory, "sandbox": asked.sandbox, "mark": mark_of(base)},
-        places={"blobs": str(blobs), "base": asked.base},
+        parameters={"per_trajectory": per_trajectory, "sandbox": asked.sandbox, "mark": mark},
+        places={"blobs": str(blobs), "base": asked.base, "tools": asked.tools},
     )  # fmt: skip
 
 
-def finding_points(per_trajectory: int, blobs: str, sandbox: bool = False, mark: str = "", base: str = "") -> Work:
+def finding_points(
+    per_trajectory: int, blobs: str, sandbox: bool = False, mark: str = "", base: str = "", tools: str = ""
+) -> Work:
     """Make the work of `points`: replay, subtasks, detectors, selection."""
     from passdown.data.points.detect import detect
     from passdown.data.points.select import select
@@ -109,7 +113,7 @@ def finding_points(per_trajectory: int, blobs: str, sandbox: bool = False, mark:
 
     del mark
     store = BlobStore(Path(blobs))
-    folder = Path(base) if base else None
+    folder, lent = (Path(place) if place else None for place in (base, tools))
 
     def work(batch: Batch) -> Iterator[Row | Reject]:
         for row in batch:
@@ -121,7 +125,7 @@ def finding_points(per_trajectory: int, blobs: str, sandbox: bool = False, mark:
             if not chosen:
                 yield dropped("points", trajectory, "no point to cut at")
                 continue
-            real = rerun(trajectory, began) if sandbox and began else None
+            real = rerun(trajectory, began, tools=lent) if sandbox and began else None
             states = [real if real and real.exact(point.k) else replayed for point in chosen]
             cuts = tuple(
                 Cut(point=point, snapshot=state.snapshot(point.k, store))

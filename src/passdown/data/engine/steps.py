@@ -33,7 +33,9 @@ def _points(pipeline: Pipeline, folder: Path) -> Stage:
     if pipeline.replay.sandbox:
         from passdown.data.replay.sandbox import Sandbox
 
-        with Sandbox():  # where none can be made, that is said before the work and not in the midst of it
+        with Sandbox(
+            tools=Path(pipeline.replay.tools) if pipeline.replay.tools else None
+        ):  # where none can be made, that is said before the work and not in the midst of it
             pass
     return points_stage(folder / "blobs", pipeline.points.per_trajectory, pipeline.replay)
 

@@ -61,7 +61,6 @@ def _beside(pipeline: Pipeline, folder: Path) -> Pipeline:
     if pipeline.filter.evaluation:
         listed = str((folder / pipeline.filter.evaluation).resolve())
         pipeline = replace(pipeline, filter=replace(pipeline.filter, evaluation=listed))
-    if pipeline.replay.base:
-        base = str((folder / pipeline.replay.base).resolve())
-        pipeline = replace(pipeline, replay=replace(pipeline.replay, base=base))
-    return pipeline
+    asked = pipeline.replay
+    base, tools = (str((folder / place).resolve()) if place else "" for place in (asked.base, asked.tools))
+    return replace(pipeline, replay=replace(asked, base=base, tools=tools))

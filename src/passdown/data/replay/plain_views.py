@@ -9,6 +9,7 @@ _MORE = lazy_pattern(r"\n*\[(?:\d+ more lines in file|Showing lines )[^\n\]]*\]\
 _NUMBERED = lazy_pattern(r"\s*L?\d{1,6}[\t:→|.]")
 _LISTED = lazy_pattern(r"(\d{1,6})\. ?(.*)")
 _CUT = lazy_pattern(r"(?i)\btruncated\b|\[Image|image/")
+_HOOKED = lazy_pattern(r"\n*<hook_context>(?:(?!</?hook_context>)[\s\S])*</hook_context>\s*\Z")
 _NO_TEXT = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".pdf", ".zip", ".ipynb")
 _RANGES = ("offset", "limit", "start_line", "end_line", "view_range")
 _MOST = 20_000
@@ -24,7 +25,7 @@ def plain_view(call: ToolCall, text: str, path: str) -> tuple[dict[int, str], bo
         return None
     if call.tool == "read_file" and any(call.arguments.get(name) is not None for name in _RANGES):
         return None
-    return _as_it_is(call, text)
+    return _as_it_is(call, _HOOKED.sub("", text))
 
 
 def _as_it_is(call: ToolCall, text: str) -> tuple[dict[int, str], bool] | None:
@@ -34,6 +35,9 @@ def _as_it_is(call: ToolCall, text: str) -> tuple[dict[int, str], bool] | None:
     lines = shown.split("\n")
     if first < 1 or len(lines) > _MOST or not shown:
         return None
+    if call.tool == "read_file" and not text.endswith("\n") and "" in lines:
+        end = len(lines) - lines[::-1].index("") - 1  # what stands behind may be a hook's words
+        return dict(enumerate(lines[:end], 1)), False
     return dict(enumerate(lines, first)), first == 1 and cut is None and call.arguments.get("limit") is None
 
 

@@ -106,13 +106,21 @@ class Rerun:
         return "whole" if self.divergence is None else self.divergence.reason
 
 
-def rerun(trajectory: Trajectory, base: Base, *, limits: Limits | None = None, wall: Wall | None = None) -> Rerun:
+def rerun(
+    trajectory: Trajectory,
+    base: Base,
+    *,
+    limits: Limits | None = None,
+    wall: Wall | None = None,
+    tools: Path | None = None,
+) -> Rerun:
     """Run a trajectory's actions again from its beginning, and stop at the first divergence.
 
+    `tools` is a virtual environment with what the run had installed.
     Raises `UnsafeError` where no sandbox can be made. What goes wrong in a sandbox is a divergence.
     """
     found = Rerun(trajectory, base)
-    with Sandbox(trajectory.root, limits, wall) as box:
+    with Sandbox(trajectory.root, limits, wall, tools) as box:
         try:
             found.divergence = _Play(found, box).run(base.history)
         except UnsafeError as error:
@@ -172,7 +180,8 @@ class _Play:
         if result is not None and result.outcome in _NOT_MADE:
             self.found.skipped[result.outcome] += 1
             return None
-        if text and call.tool not in swe_agent.COMMANDS:
+        submits = bool(own) and all(action.kind == "SUBMIT" for action in own)
+        if text and call.tool not in swe_agent.COMMANDS and not submits:
             return self._command(text, self._placed(cwd), result, k, {action.kind for action in own})
         if not own or all(action.kind in _NO_EFFECT for action in own):
             self.found.skipped[own[0].kind if own else "nothing"] += 1

@@ -6,6 +6,7 @@ sandbox is refused: a command out of a log is never run on the host.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import posixpath
 import sys
@@ -81,10 +82,13 @@ class File(NamedTuple):
 class Sandbox:
     """A workspace behind walls. `files` are its files as they are now; git's own and bytecode are left out.
 
-    Use it as a context manager. Raises `UnsafeError` where no walls can be had.
+    Use it as a context manager. `tools` is a folder that is lent to read: a virtual environment, whose programs come
+    first. Raises `UnsafeError` where no walls can be had.
     """
 
-    def __init__(self, root: str = "/work", limits: Limits | None = None, wall: Wall | None = None) -> None:
+    def __init__(
+        self, root: str = "/work", limits: Limits | None = None, wall: Wall | None = None, tools: Path | None = None
+    ) -> None:
         self.root = workspace(root)
         self.limits = limits or Limits()
         self.wall: Wall = wall or _best_wall()
@@ -92,7 +96,7 @@ class Sandbox:
         self.untold: set[str] = set()
         most = 2 * self.limits.told + 2 * self.limits.output + (1 << 22)
         with TemporaryDirectory(prefix="passdown-sandbox-") as lent:  # what it lends is there once it is ready
-            self._process = Confined(_argv(self.wall, self.root, self.limits, Path(lent)), most)
+            self._process = Confined(_argv(self.wall, self.root, self.limits, Path(lent), tools), most)
             self._process.ready()
 
     def __enter__(self) -> Self:
@@ -154,6 +158,14 @@ def workspace(root: str) -> str:
     return "/work" if closed else clean
 
 
+def mark_of_tools(tools: Path) -> str:
+    """Return what changes when other programs or packages are in an environment: the digest of their names."""
+    names = sorted(
+        path.relative_to(tools).as_posix() for part in ("bin/*", "lib/*/site-packages/*") for path in tools.glob(part)
+    )
+    return hashlib.sha256("\0".join(names).encode("utf-8", "surrogateescape")).hexdigest()
+
+
 def _best_wall() -> Wall:
     """Return the walls to use: bubblewrap's where there is one, our own as root, who gives up more that way."""
     if not sys.platform.startswith("linux"):
@@ -167,8 +179,13 @@ def _best_wall() -> Wall:
 def _python() -> tuple[str, list[str]]:
     """Return the interpreter, and the folders that it needs beside the system's own."""
     real = os.path.realpath(sys.executable)
-    homes = {os.path.realpath(sys.base_prefix), str(Path(real).parent.parent)}
-    return real, sorted(home for home in homes if not f"{home}/".startswith("/usr/"))
+    return real, sorted({*_homes(real), *_homes(f"{os.path.realpath(sys.base_prefix)}/bin/python")})
+
+
+def _homes(python: str) -> list[str]:
+    """Return the folder that an interpreter lies in, where that is none of the system's own."""
+    home = Path(python).parent.parent
+    return [] if home.is_relative_to("/usr") or home == Path("/") or not home.is_dir() else [str(home)]
 
 
 def _texts(names: Iterable[str]) -> list[str]:
@@ -185,8 +202,12 @@ def _environ() -> dict[str, str]:
     }  # fmt: skip
 
 
-def _argv(wall: Wall, root: str, limits: Limits, lent: Path) -> list[str]:
+def _argv(wall: Wall, root: str, limits: Limits, lent: Path, tools: Path | None) -> list[str]:
     python, homes = _python()
+    environ = _environ()
+    if tools is not None:
+        homes = sorted({*homes, str(tools), *_homes(os.path.realpath(tools / "bin/python"))})
+        environ["PATH"] = f"{tools}/bin:{environ['PATH']}"
     lend = [
         [os.path.realpath(place), place] for place in _PLACES if Path(place).exists() and not Path(place).is_symlink()
     ]
@@ -195,7 +216,7 @@ def _argv(wall: Wall, root: str, limits: Limits, lent: Path) -> list[str]:
     lend += [[f"/dev/{name}", f"/dev/{name}"] for name in _DEVICES if wall == "namespaces"]
     links += [["/dev/fd", "/proc/self/fd"]] if wall == "namespaces" else []
     config = {
-        "root": root, "environ": _environ(), "limits": msgspec.to_builtins(limits), "lend": lend, "links": links,
+        "root": root, "environ": environ, "limits": msgspec.to_builtins(limits), "lend": lend, "links": links,
         "writable": [["/tmp", limits.tree // 4], [HOME, limits.tree // 4], [root, limits.tree]],  # noqa: S108
         "files": _files(python),
     }  # fmt: skip
@@ -222,12 +243,12 @@ def _bubblewrap(config: dict[str, Any], lent: Path) -> list[str]:
         raise UnsafeError("bubblewrap is not installed", next_step="Install it, or choose the other walls.")
     words = [str(program), "--unshare-all", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL", "--clearenv",
              "--uid", "0", "--gid", "0", "--proc", "/proc", "--dev", "/dev"]  # fmt: skip
+    for target, size in config["writable"]:
+        words += ["--size", str(size), "--tmpfs", target]
     for source, target in config["lend"]:
         words += ["--ro-bind", source, target]
     for target, link in config["links"]:
         words += ["--symlink", link, target]
-    for target, size in config["writable"]:
-        words += ["--size", str(size), "--tmpfs", target]
     for number, (target, text) in enumerate(config["files"]):
         file = lent / str(number)
         file.write_text(text, "utf-8")

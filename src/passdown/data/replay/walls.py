@@ -101,6 +101,9 @@ def _build(config: dict[str, Any], owner: str) -> None:
     _mount("none", "/", None, _REC | _PRIVATE)
     lent = [(os.open(path, os.O_PATH), target) for path, target in config["lend"]]
     _mount("tmpfs", _STAGE, "tmpfs", _NOSUID | _NODEV, "size=16m,mode=755,nr_inodes=4096")
+    for target, size in config["writable"]:
+        os.makedirs(f"{_STAGE}{target}", exist_ok=True)  # noqa: PTH103
+        _mount("tmpfs", f"{_STAGE}{target}", "tmpfs", _NOSUID | _NODEV, f"size={size},mode=755,nr_inodes=100000{owner}")
     for descriptor, target in lent:
         _lend(descriptor, f"{_STAGE}{target}")
         os.close(descriptor)
@@ -111,9 +114,6 @@ def _build(config: dict[str, Any], owner: str) -> None:
         with open(f"{_STAGE}{target}", "w") as stream:  # noqa: PTH123
             stream.write(text)
         os.chmod(f"{_STAGE}{target}", 0o755)  # noqa: PTH101, S103
-    for target, size in config["writable"]:
-        os.makedirs(f"{_STAGE}{target}", exist_ok=True)  # noqa: PTH103
-        _mount("tmpfs", f"{_STAGE}{target}", "tmpfs", _NOSUID | _NODEV, f"size={size},mode=755,nr_inodes=100000{owner}")
     os.makedirs(f"{_STAGE}/proc", exist_ok=True)  # noqa: PTH103
     with contextlib.suppress(OSError):  # inside of a container that hides parts of it there is none
         _mount("proc", f"{_STAGE}/proc", "proc", _NOSUID | _NODEV | _NOEXEC)
