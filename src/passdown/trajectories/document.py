@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 
 from passdown.errors import UsageError
 from passdown.io.files import open_regular
-from passdown.io.jsonl import read_file_lines, salvage
+from passdown.io.jsonl import Line, read_file_lines, salvage
 from passdown.io.log import BAD
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import SessionEnd, Unknown
@@ -72,10 +72,15 @@ def open_rows(path: Path, *, listed: bool) -> Container:
     """
     with open_regular(path) as stream:
         size = stream.seek(0, 2)
+    return Container(_lines(path) if is_lines(path) else _document(path, size, listed=listed), size)
+
+
+def is_lines(path: Path) -> bool:
+    """Say whether a file holds a trajectory a line. Raises `FileNotFoundError` when the file is gone."""
+    with open_regular(path) as stream:
+        size = stream.seek(0, 2)
     first = next(read_file_lines(path), None)
-    if first is not None and first.length + 1 < size and (first.data is None or _is_object(first.data)):
-        return Container(_lines(path), size)
-    return Container(_document(path, size, listed=listed), size)
+    return first is not None and first.length + 1 < size and (first.data is None or _is_object(first.data))
 
 
 def _is_object(data: bytes) -> bool:
@@ -89,9 +94,19 @@ def _is_object(data: bytes) -> bool:
 
 
 def _lines(path: Path) -> Iterator[Row]:
-    for line in read_file_lines(path):
-        if line.data is None or line.data.strip(b"\x00 \t\r"):
-            yield Row(line.data, _name_of(line.data), line.offset, line.number, line.length)
+    return (row for line in read_file_lines(path) if (row := row_of(line)) is not None)
+
+
+def is_blank(data: bytes) -> bool:
+    """Say whether a line holds nothing."""
+    return not data.strip(b"\x00 \t\r")
+
+
+def row_of(line: Line) -> Row | None:
+    """Return the trajectory of a line, None for an empty line."""
+    if line.data is not None and is_blank(line.data):
+        return None
+    return Row(line.data, _name_of(line.data), line.offset, line.number, line.length)
 
 
 def _document(path: Path, size: int, *, listed: bool) -> Iterator[Row]:

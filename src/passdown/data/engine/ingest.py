@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from passdown.data.engine.shards import Row, written
 from passdown.data.engine.stage import Batch, Stage, Work
 from passdown.data.records import Reject, Trajectory
+from passdown.data.sources.parts import Part, parts_of
 from passdown.errors import UsageError
 from passdown.io.git import try_git
 
@@ -23,6 +24,7 @@ class Input(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One file (or git repository) to be read, as this machine finds it, and what it is said to be.
 
     `mark` changes with the content, so that a changed file is read again. `licence` replaces what the source says.
+    A large file of rows stands there several times, each time with another `part`.
     """
 
     path: str
@@ -30,6 +32,7 @@ class Input(Struct, frozen=True, kw_only=True, omit_defaults=True):
     source: str = "auto"
     licence: str = ""
     mark: str = ""
+    part: Part | None = None
 
 
 _ENCODE = msgspec.json.Encoder(order="deterministic")
@@ -65,11 +68,14 @@ def _input(path: Path, name: str, source: str, licence: str) -> Input:
     return Input(path=str(path.resolve()), name=name, source=source, licence=licence, mark=mark)
 
 
-def list_files(inputs: list[Input], folder: Path) -> None:
-    """Write the list of inputs as shards: as many as their sizes ask for, whatever the number of processes."""
+def list_files(inputs: list[Input], folder: Path, size: int = BYTES_IN_SHARD) -> None:
+    """Write the list of inputs as shards of about `size` bytes, whatever the number of processes.
+
+    A larger file of rows becomes several shards.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     wanted: set[Path] = set()
-    for number, group in enumerate(_grouped(inputs)):
+    for number, group in enumerate(_grouped(inputs, size)):
         path = folder / f"part-{number:05}.parquet"
         wanted.add(path)
         with written(path) as writer:
@@ -80,18 +86,36 @@ def list_files(inputs: list[Input], folder: Path) -> None:
         path.unlink()
 
 
-def _grouped(inputs: list[Input]) -> Iterator[list[Input]]:
+def _grouped(inputs: list[Input], most: int) -> Iterator[list[Input]]:
     group: list[Input] = []
     size = 0
-    for entry in inputs:
-        own = Path(entry.path).stat().st_size
-        if group and (len(group) >= FILES_IN_SHARD or size + own > BYTES_IN_SHARD):
+    for whole in inputs:
+        own = Path(whole.path).stat().st_size
+        parts = _parts(whole, own, most)
+        if len(parts) > 1:
+            yield from ([structs.replace(whole, part=part)] for part in parts)
+            continue
+        if group and (len(group) >= FILES_IN_SHARD or size + own > most):
             yield group
             group, size = [], 0
-        group.append(entry)
+        group.append(whole)
         size += own
     if group:
         yield group
+
+
+def _parts(entry: Input, size: int, most: int) -> list[Part]:
+    """Return the parts of a large file; none where it can only be read whole, or not at all, as reading it will say."""
+    from passdown.data.sources.sessions import BROKEN
+    from passdown.data.sources.table import is_rows
+
+    path = Path(entry.path)
+    if not path.is_file() or (size <= most and path.suffix != ".parquet"):  # Parquet is small only until it is read
+        return []
+    try:
+        return parts_of(path, most) if is_rows(path, entry.source) else []
+    except BROKEN:
+        return []
 
 
 def ingest_stage() -> Stage:
@@ -106,7 +130,8 @@ def ingesting() -> Work:
     def work(batch: Batch) -> Iterator[Row | Reject]:
         for row in batch:
             entry = _DECODE.decode(row.record)
-            for made in read_source(Path(entry.path), entry.source, licence=entry.licence, name=entry.name):
+            path = Path(entry.path)
+            for made in read_source(path, entry.source, licence=entry.licence, name=entry.name, part=entry.part):
                 yield made if isinstance(made, Reject) else trajectory_row(made)
 
     return work

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from passdown.data.sources.parts import Part, rows_between
 from passdown.errors import FormatError, UsageError
 from passdown.io.files import open_regular
 from passdown.io.jsonl import MAX_LINE, open_log, read_file_lines
@@ -38,27 +39,46 @@ def is_parquet(path: Path) -> bool:
         return stream.read(len(MAGIC)) == MAGIC
 
 
-def rows_in(path: Path) -> Iterator[Row]:
-    """Yield the rows of a file. A line over 16 MB comes without its data.
+def rows_in(path: Path, part: Part | None = None) -> Iterator[Row]:
+    """Yield the rows of a file, or of a part of it. A line over 16 MB comes without its data.
 
     Raises `FormatError` for broken Parquet, `FileNotFoundError` when the file is gone.
     """
-    yield from _parquet(path) if is_parquet(path) else open_rows(path, listed=True).rows
+    if is_parquet(path):
+        yield from _parquet(path, part)
+    else:
+        yield from open_rows(path, listed=True).rows if part is None else rows_between(path, part)
 
 
-def _parquet(path: Path) -> Iterator[Row]:
+def parquet_groups(path: Path) -> list[tuple[int, int]]:
+    """Return the rows and the bytes (not compressed) of every row group. Raises `FormatError` for broken Parquet."""
     pa = _arrow()
-    number = 0
+    try:
+        with open_regular(path) as stream, pa.parquet.ParquetFile(stream) as file:
+            groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
+            return [(group.num_rows, group.total_byte_size) for group in groups]
+    except (pa.ArrowException, OSError) as error:
+        raise _broken(path, error) from error
+
+
+def _broken(path: Path, error: Exception) -> FormatError:
+    return FormatError(f"this Parquet file cannot be read: {type(error).__name__}", where=path.name)
+
+
+def _parquet(path: Path, part: Part | None = None) -> Iterator[Row]:
+    pa = _arrow()
+    number = part.rows if part is not None else 0
     try:
         with open_regular(path) as stream, pa.parquet.ParquetFile(stream) as file:
             names = [name for name in file.schema_arrow.names if name not in _UNREAD]
-            for batch in file.iter_batches(batch_size=_AT_ONCE, columns=names):
+            groups = list(range(part.begin, part.end)) if part is not None else None
+            for batch in file.iter_batches(batch_size=_AT_ONCE, columns=names, row_groups=groups):
                 for record in batch.to_pylist():
                     number += 1
                     data = msgspec.json.encode(record, enc_hook=_plain)
                     yield Row(data if len(data) <= MAX_LINE else None, "", 0, number, len(data))
     except (pa.ArrowException, OSError) as error:
-        raise FormatError(f"this Parquet file cannot be read: {type(error).__name__}", where=path.name) from error
+        raise _broken(path, error) from error
 
 
 def _plain(value: Any) -> Any:

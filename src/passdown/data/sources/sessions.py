@@ -14,6 +14,7 @@ from passdown.agents.table import Agent, sessions_of
 from passdown.data.records import Outcome, Reject, Trajectory
 from passdown.data.sources.conversing import acted, as_main
 from passdown.data.sources.origin import Origin, Task, decided, extras_of, loaded, named_tests, task_of, text_in
+from passdown.data.sources.parts import Part
 from passdown.data.sources.rows import is_parquet, rows_in
 from passdown.data.trajectory import assemble
 from passdown.errors import FormatError, GitError, PassdownError, UnsafeError, UsageError
@@ -50,14 +51,27 @@ def read_file(path: Path, origin: Origin) -> Iterator[Trajectory | Reject]:
         yield origin.reject("unreadable", detail=_said(error))
 
 
+def is_rows(path: Path) -> bool:
+    """Say whether a file holds a trajectory a row."""
+    if is_parquet(path):
+        return True
+    form = recognise(path)
+    return isinstance(form, Format) and not _is_one_chat(form, path)
+
+
+def read_part(path: Path, origin: Origin, part: Part) -> Iterator[Trajectory | Reject]:
+    """Yield the trajectories of a part of a file that holds one a row."""
+    form = None if is_parquet(path) else recognise(path)
+    read = reader_of(form).read_row if isinstance(form, Format) else chat.read_row
+    yield from _rows(read, rows_in(path, part), path, origin, part.rows)
+
+
 def _said(error: Exception) -> str:
     return error.what if isinstance(error, PassdownError) else type(error).__name__
 
 
 def _trajectories(form: Format, path: Path, origin: Origin) -> Iterator[Trajectory | Reject]:
-    with open_regular(path) as stream:
-        shape = outline(stream.read(_HEAD))
-    if form.id == "chat" and "role" in shape.keys:
+    if _is_one_chat(form, path):
         ref = SessionRef(agent=form.id, path=str(path), session_id="")
         yield _made(reader_of(form).read(ref), origin, 1)
     else:
@@ -65,8 +79,16 @@ def _trajectories(form: Format, path: Path, origin: Origin) -> Iterator[Trajecto
         yield from _rows(reader_of(form).read_row, rows, path, origin)
 
 
-def _rows(read: ReadRow, rows: Iterable[Row], path: Path, origin: Origin) -> Iterator[Trajectory | Reject]:
-    for number, row in enumerate(rows, 1):
+def _is_one_chat(form: Format, path: Path) -> bool:
+    """Say whether every line is a message, so that the file is one conversation."""
+    with open_regular(path) as stream:
+        return form.id == "chat" and "role" in outline(stream.read(_HEAD)).keys
+
+
+def _rows(
+    read: ReadRow, rows: Iterable[Row], path: Path, origin: Origin, before: int = 0
+) -> Iterator[Trajectory | Reject]:
+    for number, row in enumerate(rows, 1 + before):
         if row.data is None:
             yield origin.reject("too_large", number, f"{row.length} bytes")
         else:

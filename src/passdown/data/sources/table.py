@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol, cast
 
 from passdown.data.records import Reject, Trajectory
 from passdown.data.sources.origin import Origin
+from passdown.data.sources.parts import Part
 from passdown.errors import UsageError
 from passdown.model.pattern import lazy_pattern
 from passdown.trajectories.document import Row
@@ -108,11 +109,24 @@ def recognise(path: Path) -> Source:
     )
 
 
-def read_source(path: Path, source: str = AUTO, *, licence: str = "", name: str = "") -> Iterator[Trajectory | Reject]:
+def is_rows(path: Path, source: str = AUTO) -> bool:
+    """Say whether a file holds a trajectory a row, so that a part of it can be read by itself."""
+    row = source_called(source) if source != AUTO else recognise(path)
+    if row.id != "sessions":
+        return row.id not in _WHOLE
+    from passdown.data.sources.sessions import is_rows as are_rows
+
+    return are_rows(path)
+
+
+def read_source(
+    path: Path, source: str = AUTO, *, licence: str = "", name: str = "", part: Part | None = None
+) -> Iterator[Trajectory | Reject]:
     """Yield what a file (or a git repository) holds, one trajectory at a time, and a reject for what is none.
 
     The content decides the format unless `source` names one. `licence` replaces the source's own, `name` the file's.
-    Raises `UsageError` for a source that is not known or a path that is not there.
+    `part` is one of a file of rows (see `parts_of`). Raises `UsageError` for a source that is not known or a path that
+    is not there.
     """
     path = Path(path)
     row = source_called(source) if source != AUTO else None
@@ -125,18 +139,20 @@ def read_source(path: Path, source: str = AUTO, *, licence: str = "", name: str 
         row = row if row is not None else recognise(path)
         origin = Origin(source=row.id, licence=licence or row.licence, file=name or path.name)
         module = import_module(row.module)
-        if row.id in _WHOLE:
+        if row.id == "sessions" and part is not None:
+            yield from module.read_part(path, origin, part)
+        elif row.id in _WHOLE:
             yield from cast("Files", module).read_file(path, origin)
         else:
-            yield from _rows(cast("Rows", module), path, origin)
+            yield from _rows(cast("Rows", module), path, origin, part)
     except BROKEN as error:
         yield origin.reject("unreadable", detail=getattr(error, "what", type(error).__name__))
 
 
-def _rows(module: Rows, path: Path, origin: Origin) -> Iterator[Trajectory | Reject]:
+def _rows(module: Rows, path: Path, origin: Origin, part: Part | None) -> Iterator[Trajectory | Reject]:
     from passdown.data.sources.rows import rows_in
 
-    for number, row in enumerate(rows_in(path), 1):
+    for number, row in enumerate(rows_in(path, part), 1 + (part.rows if part is not None else 0)):
         row = row._replace(line=number)
         if row.data is None:
             yield origin.reject("too_large", number, f"{row.length} bytes")
