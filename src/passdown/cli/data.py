@@ -216,6 +216,8 @@ def export(
     print_table(("split", "samples"), [(split, f"{count:,}") for split, count in done.samples.items()])
     for reason, count in done.dropped.items():
         click.echo(f"dropped {count:,}: {reason}", err=True)
+    if done.shortened:
+        click.echo(f"shortened {done.shortened:,}: a window has no room for all of the prompt or an answer", err=True)
 
 
 @data.command()

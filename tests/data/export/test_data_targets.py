@@ -29,7 +29,7 @@ def test_every_sample_is_written_or_counted(worked: Path, tmp_path: Path, target
     assert sum(made.samples.values()) + sum(made.dropped.values()) == card.samples
     assert made.samples, made.dropped
     assert all((tmp_path / "out" / name).exists() for name in made.files)
-    assert card.exports[target] == {"samples": sum(made.samples.values()), "dropped": made.dropped}
+    assert card.exports[target] == {"samples": sum(made.samples.values()), "dropped": made.dropped, "shortened": 0}
     assert read_records(worked)[target] == made
 
 

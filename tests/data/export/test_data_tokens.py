@@ -141,6 +141,10 @@ def test_a_turn_that_no_window_holds_is_learned_in_parts_to_its_end() -> None:
     assert "".join(map(_labelled, rows)) == long + END + "last" + END
     assert all(len(row.input_ids) <= 400 for row in rows)
     assert all(_of_role(row, Role.COPIED) for row in rows), "every window has context"
+    (left_out,) = {row.left_out for row in rows}
+    (echo, *_) = tokenise(PROMPT, follows, ENCODE, most=400, observations=True, actions=False)
+    kept = sum(role == Role.ENV for role in echo.token_roles)
+    assert left_out == echo.left_out == 900 - kept, "what is left out is counted"
 
 
 _CHAT = re.compile(

@@ -105,6 +105,8 @@ def test_windows_lose_no_target(worked: Path, tmp_path: Path, whole: Path) -> No
         parts[row["sample_id"]] = parts.get(row["sample_id"], "") + _said(row)
     assert parts == {row["sample_id"]: _said(row) for row in _rows(whole) if row["kind"] == "sft"}
     assert set(made.dropped) == {"its kind was not asked for"}
+    cut = {row["sample_id"] for table in ("sft", "echo") for row in _rows(tmp_path, table) if row["left_out"]}
+    assert 0 < made.shortened == len(cut)
 
 
 def test_without_a_tokenizer_there_are_messages_and_no_echo(worked: Path, tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def _exports(folder: Path) -> dict[str, dict[str, Any]]:
     from passdown.data.engine.outputs import read_records
 
     return {
-        target: {"samples": sum(made.samples.values()), "dropped": made.dropped}
+        target: {"samples": sum(made.samples.values()), "dropped": made.dropped, "shortened": made.shortened}
         for target, made in read_records(folder).items()
     }
 
@@ -189,7 +189,7 @@ def as_markdown(card: Card) -> str:
             "|---|---:|---|",
         ]
     for name, made in card.exports.items():
-        lines.append(f"| {name} | {made['samples']:,} | {_reasons(made['dropped'])} |")
+        lines.append(f"| {name} | {made['samples']:,} | {made['shortened']:,} | {_reasons(made['dropped'])} |")
     return "\n".join([*lines, *_known(card)]) + "\n"
 
 

@@ -61,13 +61,15 @@ def target_called(name: str) -> Target:
 class Exported(Struct, frozen=True, kw_only=True):
     """What an export wrote: samples by split, what was dropped by reason, the files' names, and what was asked for.
 
-    Every sample of the working folder is in `samples` or in `dropped`.
+    Every sample of the working folder is in `samples` or in `dropped`. `shortened` are those written without a part of
+    their prompt or of an observation, for which a window has no room.
     """
 
     schema_version: int = 1
     target: str = ""
     samples: dict[str, int] = field(default_factory=dict)
     dropped: dict[str, int] = field(default_factory=dict)
+    shortened: int = 0
     files: list[str] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -91,12 +93,14 @@ def export(
     wanted = _Wanted(kinds, row.kinds, licences, target)
     written: Counter[str] = Counter()
     files: list[str] = []
+    shortened = 0
     for shard in shards_in(folder / "samples"):
         for split in _splits(shard):
             name = f"{split or 'all'}-{shard.stem.removeprefix('part-')}{row.ending}"
             path = out / row.below / name
             done: Written = _called(row.writer)(wanted.samples(shard, split), path, how)
             wanted.dropped.update(done.dropped)
+            shortened += done.shortened
             if done.rows:
                 written[split or "all"] += done.rows
                 files.append(f"{row.below}/{name}" if row.below else name)
@@ -104,7 +108,7 @@ def export(
                 path.unlink(missing_ok=True)
     made = Exported(
         target=target, samples=dict(sorted(written.items())), dropped=dict(sorted(wanted.dropped.items())),
-        files=files, settings=_settings(kinds, licences, how),
+        shortened=shortened, files=files, settings=_settings(kinds, licences, how),
     )  # fmt: skip
     _remove_stale(out, files)
     if row.finish:

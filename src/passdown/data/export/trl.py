@@ -37,7 +37,7 @@ def schemas() -> dict[str, Any]:
     messages = [schema().field(name) for name in ("messages", "tools")]
     tokens = [pa.field(name, ints) for name in ("input_ids", "labels")]
     roles = [pa.field(name, pa.list_(pa.int8())) for name in ("token_roles", "env_mask")]
-    counts = [pa.field(name, pa.int32()) for name in ("env_tokens", "window", "windows")]
+    counts = [pa.field(name, pa.int32()) for name in ("env_tokens", "left_out", "window", "windows")]
     prompt = pa.field("prompt", pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())])))
     texts = [pa.field(name, pa.string()) for name in ("tools", "verifier", "reward", "snapshot_id")]
     return {
@@ -54,7 +54,7 @@ def write_trl(samples: Iterable[Rendered], path: Path, how: How = PLAIN) -> Writ
     """
     encode = encoder(load_tokenizer(how.tokenizer)) if how.tokenizer else None
     dropped: Counter[str] = Counter()
-    count = 0
+    count = shortened = 0
     with tables(path, schemas()) as made:
         for rendered in samples:
             table = {"rl": "prompts", "echo": "echo"}.get(rendered.sample.kind, "sft")
@@ -63,9 +63,10 @@ def write_trl(samples: Iterable[Rendered], path: Path, how: How = PLAIN) -> Writ
                 dropped[NO_TOKENS if table == "echo" and encode is None else MASKED] += 1
                 continue
             count += 1
+            shortened += bool(rows[0].get("left_out"))
             for row in rows:
                 made[table].add(row)
-    return Written(count, dict(dropped))
+    return Written(count, dict(dropped), shortened)
 
 
 def _rows(rendered: Rendered, table: str, encode: Encode | None, how: How) -> Iterator[dict[str, Any]]:
@@ -92,7 +93,7 @@ def _rows(rendered: Rendered, table: str, encode: Encode | None, how: How) -> It
 def _columns(tokens: Tokens) -> dict[str, Any]:
     return {
         "input_ids": tokens.input_ids, "labels": tokens.labels, "token_roles": tokens.token_roles,
-        "env_mask": tokens.env_mask, "env_tokens": tokens.env_tokens,
+        "env_mask": tokens.env_mask, "env_tokens": tokens.env_tokens, "left_out": tokens.left_out,
     }  # fmt: skip
 
 

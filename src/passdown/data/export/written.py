@@ -33,10 +33,11 @@ PLAIN = How()
 
 
 class Written(NamedTuple):
-    """How many samples were written, and how many were not, by reason."""
+    """How many samples were written, and how many were not, by reason; how many lost a part of their text."""
 
     rows: int
     dropped: dict[str, int]
+    shortened: int = 0
 
 
 class Rows:

@@ -30,6 +30,7 @@ class Tokens(NamedTuple):
 
     `env_mask` is 1 on what may be predicted of observations: neither volatile, nor behind the first 512 tokens of a
     body, nor said before in this sample. `env_tokens` counts every token of every body: the divisor of that loss.
+    `left_out` counts the tokens of the sample's prompt and observations for which no window has room.
     """
 
     input_ids: list[int]
@@ -38,6 +39,7 @@ class Tokens(NamedTuple):
     env_mask: list[int]
     env_tokens: int
     observations: tuple[Observation, ...] = ()
+    left_out: int = 0
 
     @property
     def targets(self) -> int:
@@ -78,8 +80,9 @@ def tokenise(
     given = _given(prompt, encode, tools)
     follows = [_piece(message, encode, "") for message in completion]
     trained = {int(role) for role in _TRAINED} if actions else {int(Role.RECONSTRUCTION)}
-    made = [_joined(pieces, trained, observations=observations) for pieces in _windows(given, follows, most)]
-    return [tokens for tokens in made if tokens.targets]
+    left_out, windows = _windows(given, follows, most)
+    made = [_joined(pieces, trained, observations=observations) for pieces in windows]
+    return [tokens._replace(left_out=left_out) for tokens in made if tokens.targets]
 
 
 def _given(prompt: Sequence[Message], encode: Encode, tools: str) -> list[_Piece]:
@@ -133,25 +136,35 @@ def _copied(piece: _Piece) -> _Piece:
     return piece._replace(roles=roles, predictable=[0] * len(piece.ids), digest="")
 
 
-def _windows(given: list[_Piece], follows: list[_Piece], most: int | None) -> Iterator[list[_Piece]]:
-    """Yield the prompt with a run of messages each, so that every token of a turn is a target once.
+def _windows(given: list[_Piece], follows: list[_Piece], most: int | None) -> tuple[int, Iterable[list[_Piece]]]:
+    """Return how many tokens no window holds, and windows: the prompt with a run of messages each, so that every token
+    of a turn is a target once.
 
     A window begins with what stood before it, as context, up to half its room. A prompt longer than half a window
     keeps its end, where the task and the view's last lines stand. A turn that no window holds is taken apart; of what
     is no turn, and longer, the beginning is kept.
     """
-    whole = sum(len(piece.ids) for piece in (*given, *follows))
+    whole = _size(given) + _size(follows)
     if most is None or whole <= most:
-        yield [*given, *follows]
-        return
+        return 0, [[*given, *follows]]
     head = _shortened(given, most // 2)
-    room = most - sum(len(piece.ids) for piece in head)
-    fitting = [part for piece in follows for part in _fitting(piece, room)]
+    room = most - _size(head)
+    parts = [list(_fitting(piece, room)) for piece in follows]
+    left_out = _size(given) - _size(head)
+    left_out += sum(len(piece.ids) - _size(own) for piece, own in zip(follows, parts, strict=True) if len(own) == 1)
+    return left_out, _filled(head, [part for own in parts for part in own], room)
+
+
+def _size(pieces: Iterable[_Piece]) -> int:
+    return sum(len(piece.ids) for piece in pieces)
+
+
+def _filled(head: list[_Piece], fitting: list[_Piece], room: int) -> Iterator[list[_Piece]]:
     start = 0
     while start < len(fitting):
         apart = fitting[start].continues
         before = [] if apart else _before(fitting[:start], min(room // 2, room - len(fitting[start].ids)))
-        left = room - sum(len(piece.ids) for piece in before)
+        left = room - _size(before)
         stop = start
         while stop < len(fitting) and len(fitting[stop].ids) <= left and (stop == start or not fitting[stop].continues):
             left -= len(fitting[stop].ids)
@@ -162,11 +175,11 @@ def _windows(given: list[_Piece], follows: list[_Piece], most: int | None) -> It
 
 def _shortened(pieces: list[_Piece], most: int) -> list[_Piece]:
     """Keep the first message (the system's) where it fits, and the end of the others."""
-    if not pieces or sum(len(piece.ids) for piece in pieces) <= most:
+    if not pieces or _size(pieces) <= most:
         return pieces
     first, *others = pieces
     kept = [first] if len(first.ids) <= most // 2 else []
-    return [*kept, *_ends(others or pieces, most - sum(len(piece.ids) for piece in kept))]
+    return [*kept, *_ends(others or pieces, most - _size(kept))]
 
 
 def _before(pieces: list[_Piece], room: int) -> list[_Piece]:
