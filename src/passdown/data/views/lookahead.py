@@ -7,8 +7,9 @@ repeat those of earlier ones, and files are shown again and again. What is not c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from passdown.data.filters.shingles import np, npt
 from passdown.data.records import Trajectory
@@ -62,24 +63,46 @@ class _Grams:
         return np.intersect1d(likely, self.hashes)
 
 
+class _Said(NamedTuple):
+    """The grams of a run's texts one after the other, and how many there are up to the end of each text."""
+
+    grams: Hashes
+    ends: list[int]
+
+
 class Lookahead:
     """What the cuts of one trajectory share when their views are held against what comes later."""
 
     def __init__(self, trajectory: Trajectory, shared: Shared) -> None:
         self._paragraphs = _Paragraphs()
-        texts = [trajectory.task_text, *(said_in_step(step) for step in trajectory.steps)]
-        self._said = [self._sequence(texts)]
-        for scrubber in (shared.trace, shared.notes):
-            cleaned = [scrubber.clean(text) for text in texts]
-            if cleaned != texts:
-                self._said.append(self._sequence(cleaned))
-        self._at: tuple[int, _Grams, Hashes] | None = None
+        self._texts = [trajectory.task_text, *(said_in_step(step) for step in trajectory.steps)]
+        self._ways: Iterator[Callable[[str], str]] = iter((str, shared.trace.clean, shared.notes.clean))
+        self._said: list[_Said] = []
+        self._at = -1
+        self._wanted = _Grams(np.zeros(0, np.uint64))
+        self._met: list[Hashes] = []
 
-    def _sequence(self, texts: Sequence[str]) -> tuple[Hashes, list[int]]:
-        """Return the grams of texts one after the other, and how many there are up to the end of each."""
+    def _met_before(self, k: int) -> Iterator[Hashes]:
+        """Yield which of the wanted grams `k` steps hold: as they were said and, when asked on, as views write it."""
+        yield from self._met
+        while len(self._met) < len(self._said) or self._another_way():
+            said = self._said[len(self._met)]
+            self._met.append(self._wanted.among(said.grams[: said.ends[k]]))
+            yield self._met[-1]
+
+    def _another_way(self) -> bool:
+        """Put the texts in order as they are when cleaned for the next kind of view, if that changes anything."""
+        for clean in self._ways:
+            texts = [clean(text) for text in self._texts]
+            if not self._said or texts != self._texts:
+                self._said.append(self._sequence(texts))
+                return True
+        return False
+
+    def _sequence(self, texts: Sequence[str]) -> _Said:
         parts = [self._tokens(text) for text in texts]
         ends = np.cumsum([len(part) for part in parts]) - (GRAM - 1)
-        return _grams(np.concatenate(parts)), [max(0, int(end)) for end in ends]
+        return _Said(_grams(np.concatenate(parts)), [max(0, int(end)) for end in ends])
 
     def _tokens(self, text: str) -> Hashes:
         paragraphs = self._paragraphs
@@ -90,13 +113,13 @@ class Lookahead:
 
         `added` are the lines that the trajectory adds after the cut. By hashes of 64 bits.
         """
-        if self._at is None or self._at[0] != k:
-            wanted = _Grams(self._within(added))
-            met = [wanted.among(grams[: ends[k]]) for grams, ends in self._said]
-            self._at = k, wanted, np.unique(np.concatenate(met))
-        _, wanted, met_before = self._at
-        shown = wanted.among(_grams(self._tokens(text)))
-        return bool(np.isin(shown, met_before, assume_unique=True).all())
+        if self._at != k:
+            self._at, self._wanted, self._met = k, _Grams(self._within(added)), []
+        left = self._wanted.among(_grams(self._tokens(text)))
+        met = self._met_before(k)
+        while len(left) and (known := next(met, None)) is not None:
+            left = np.setdiff1d(left, known, assume_unique=True)
+        return not len(left)
 
     def _within(self, lines: Sequence[str]) -> Hashes:
         """Return the grams of each line by itself."""
