@@ -78,7 +78,10 @@ class SparingSessions(Protocol):
     """What the `sessions` module of an agent offers whose logs are mostly outputs that nobody reads."""
 
     def read_sparing(self, ref: SessionRef, unread: Unread) -> Iterator[AnyEvent]:
-        """Yield what `read` does, perhaps without the text of results that nobody reads, and with tokens summed up."""
+        """Yield what `read` does, perhaps without the text of results that nobody reads, and with tokens summed up.
+
+        Raises `TakenBackError` for a session that took back what was read before, if that cannot be told in one pass.
+        """
 
 
 class Hooks(Protocol):

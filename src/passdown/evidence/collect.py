@@ -9,11 +9,11 @@ from msgspec import structs
 from passdown.evidence.reading import Reading
 from passdown.evidence.stages import Stages
 from passdown.model.evidence import Evidence, RepositoryFacts, SessionUse
-from passdown.model.session import AnyEvent, SessionRef, Unread
+from passdown.model.session import AnyEvent, SessionRef, TakenBackError, Unread
 from passdown.model.workbench import Workbench
 
-Events = Iterable[AnyEvent] | Callable[[Unread], Iterable[AnyEvent]]
-"""A session's events, or what reads them once it is told whose results' texts are of no use here."""
+Events = Iterable[AnyEvent] | Callable[[Unread | None], Iterable[AnyEvent]]
+"""A session's events, or what reads them once it is told whose results' texts are of no use here (None: all are)."""
 
 
 def collect_evidence(
@@ -30,16 +30,29 @@ def collect_evidence(
     Reads each session's events once, oldest session first. `since` (milliseconds) leaves out what happened up to then;
     events without a time always count. `primary` is the id of the leading session, by default the newest.
     """
-    stages = Stages(repository, workbench or Workbench(), since, test_command)
-    stages.read_feedback()
-    uses: list[SessionUse] = []
     ordered = sorted(sessions, key=lambda pair: (_begun(pair[0]), pair[0].agent, pair[0].session_id))
+    workbench = workbench or Workbench()
+    # Nothing may be left out where another session could not be read a second time.
+    sparing = all(callable(events) for _, events in ordered)
+    try:
+        stages = Stages(repository, workbench, since, test_command)
+        uses = _read(stages, ordered, sparing=sparing)
+    except TakenBackError:
+        stages = Stages(repository, workbench, since, test_command)
+        uses = _read(stages, ordered, sparing=False)
+    return _evidence(stages, _with_primary(uses, primary))
+
+
+def _read(stages: Stages, ordered: list[tuple[SessionRef, Events]], *, sparing: bool) -> list[SessionUse]:
+    stages.read_feedback()
+    uses = []
     for number, (ref, events) in enumerate(ordered, 1):
         reading = Reading(stages, ref, number)
-        for event in events(reading.leaves_unread) if callable(events) else events:
+        unread = reading.leaves_unread if sparing else None
+        for event in events(unread) if callable(events) else events:
             reading.take(event)
         uses.append(reading.finish())
-    return _evidence(stages, _with_primary(uses, primary))
+    return uses
 
 
 def _begun(ref: SessionRef) -> int:

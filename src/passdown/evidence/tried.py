@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from itertools import takewhile
 
 from passdown.evidence.output import one_line
 
@@ -29,8 +28,13 @@ class Doings:
 
     def between(self, start: int, end: int) -> list[str]:
         """Return what was done after number `start` and before number `end`, each thing once, oldest first."""
-        newest = takewhile(lambda item: item[0] > start, reversed(self._recent))
-        return list(dict.fromkeys([what for number, what in newest if number < end]))[::-1]
+        found: dict[str, None] = {}
+        for number, what in reversed(self._recent):
+            if number <= start:
+                break
+            if number < end:
+                found[what] = None
+        return list(found)[::-1]
 
 
 def merge_tried(kept: tuple[str, ...], more: Iterable[str]) -> tuple[tuple[str, ...], int]:

@@ -32,6 +32,7 @@ Outcome = Literal["ok", "failed", "interrupted", "rejected", "timeout", "running
 Unread = Callable[[str], bool]
 """Says of a call, by its id, that nobody reads the text of its result if it went well: a reader may leave it out."""
 
+
 PlanStatus = Literal["pending", "in_progress", "completed", "cancelled"]
 
 
@@ -212,6 +213,10 @@ class SessionEnd(Event, frozen=True, kw_only=True, omit_defaults=True, tag="sess
     records: int = 0
     bytes: int = 0
     ignored: dict[str, int] = field(default_factory=dict)
+
+
+class TakenBackError(Exception):
+    """A session took back events that were passed on already. Raised only by a reader that may leave things out."""
 
 
 AnyEvent = (

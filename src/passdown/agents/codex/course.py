@@ -9,7 +9,16 @@ from passdown.agents.codex.header import Git, Meta
 from passdown.agents.codex.lineage import subagent_of
 from passdown.agents.codex.meter import Spent
 from passdown.agents.codex.state import Events, State
-from passdown.model.session import AnyEvent, Compaction, Interruption, ModelChange, SessionStart, Title, Usage
+from passdown.model.session import (
+    AnyEvent,
+    Compaction,
+    Interruption,
+    ModelChange,
+    SessionStart,
+    TakenBackError,
+    Title,
+    Usage,
+)
 
 
 def meta(state: State, header: Meta) -> Events:
@@ -79,6 +88,8 @@ def rolled_back(state: State, event: ev.RolledBack) -> Events:
     events = state.dialogue.settle()
     turns = state.dialogue.turns
     if event.num_turns > 0 and turns:
+        if state.sparing:
+            raise TakenBackError
         kept = max(0, len(turns) - event.num_turns)
         state.ranges.append((turns[kept], state.place.offset))
         del turns[kept:]

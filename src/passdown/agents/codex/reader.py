@@ -25,7 +25,8 @@ _EARLY = 1000
 class Reader:
     """Reads one rollout. `dropped` are the byte ranges that the session took back, known from an earlier pass.
 
-    Where nobody reads the text of a result (`unread`), it may be missing, and tokens may be told together at the end.
+    Where nobody reads the text of a result (`unread`), it may be missing, and tokens may be told together at the end;
+    then `TakenBackError` is raised where the session takes something back.
     """
 
     def __init__(
@@ -36,7 +37,8 @@ class Reader:
         unread: Unread | None = None,
     ) -> None:
         self.state = State(session_id, path, dropped or [])
-        self._sparing = Sparing(self.state, unread) if unread and not dropped else None
+        self.state.sparing = unread is not None
+        self._sparing = Sparing(self.state, unread) if unread else None
         self.records = 0
         self.bytes = 0
         self._early: list[AnyEvent] = []

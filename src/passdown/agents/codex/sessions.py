@@ -60,15 +60,6 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
 
     A rollout that was compressed meanwhile is found under its other name. Raises `FileNotFoundError` when it is gone.
     """
-    return _read(ref, max_line, None)
-
-
-def read_sparing(ref: SessionRef, unread: Unread) -> Iterator[AnyEvent]:
-    """Yield what `read` does, but without the text of results that nobody reads, and tokens summed up."""
-    return _read(ref, MAX_LINE, unread)
-
-
-def _read(ref: SessionRef, max_line: int, unread: Unread | None) -> Iterator[AnyEvent]:
     from passdown.agents.codex.reader import Reader
 
     path = Path(ref.path)
@@ -79,7 +70,18 @@ def _read(ref: SessionRef, max_line: int, unread: Unread | None) -> Iterator[Any
         for _ in scout.read(lines_of(path, max_line=max_line)):
             pass
         dropped = scout.state.ranges
-    yield from Reader(session_id, path, dropped, unread).read(lines_of(path, max_line=max_line))
+    yield from Reader(session_id, path, dropped).read(lines_of(path, max_line=max_line))
+
+
+def read_sparing(ref: SessionRef, unread: Unread) -> Iterator[AnyEvent]:
+    """Yield what `read` does, but without the text of results that nobody reads, and tokens summed up.
+
+    The file is read once. Raises `TakenBackError` where it takes back what was read before.
+    """
+    from passdown.agents.codex.reader import Reader
+
+    path = Path(ref.path)
+    return Reader(ref.session_id or session_id_of(path.name), path, unread=unread).read(lines_of(path))
 
 
 def _rolls_back(path: Path) -> bool:

@@ -19,12 +19,16 @@ Events = Sequence[AnyEvent]
 
 
 class State:
-    """The session so far. `dropped` are byte ranges that it took back; `ranges` are those found in this pass."""
+    """The session so far. `dropped` are byte ranges that it took back; `ranges` are those found in this pass.
+
+    `sparing` says that the file was not looked through for what it takes back.
+    """
 
     def __init__(self, session_id: str, path: Path | None, dropped: list[tuple[int, int]]) -> None:
         self.session_id = session_id
         self.place = Place()
         self.dropped = dropped
+        self.sparing = False
         self.ranges: list[tuple[int, int]] = []
         self.ignored: Counter[str] = Counter()
         self.lineage = Lineage(path)
