@@ -14,7 +14,7 @@ from passdown.data.worlds.build import HIDDEN, replaced
 from passdown.data.worlds.desk import desk
 from passdown.data.worlds.model import Part, World
 from passdown.data.worlds.table import KERNELS, WORLDS, all_worlds, build_world, kernel_called
-from passdown.data.worlds.verify import Verdict, verify, verify_all
+from passdown.data.worlds.verify import verify
 from passdown.errors import UsageError
 
 FIRST = WORLDS[0]
@@ -32,7 +32,7 @@ def mended(world: World, parts: tuple[Part, ...]) -> dict[str, str]:
 def test_the_reference_solves_every_world_and_nothing_else_does() -> None:
     worlds = list(all_worlds())
     asked = [(files, world) for world in worlds for files in (world.files, {**world.files, **world.reference})]
-    verdicts = verify_all(asked)
+    verdicts = [verify(*one) for one in asked]
     for world, before, after in zip(worlds, verdicts[::2], verdicts[1::2], strict=True):
         assert not before.error, world.id
         assert set(before.failed) == set(world.fail_to_pass), world.id
@@ -50,7 +50,7 @@ def test_each_subtask_has_tests_of_its_own() -> None:
             needed = any(part.id in other.after for other in world.subtasks)
             others = world.subtasks[:number] + (() if needed else world.subtasks[number + 1 :])
             states.append((world, part, others))
-    verdicts = verify_all([(mended(world, others), world) for world, _, others in states])
+    verdicts = [verify(mended(world, others), world) for world, _, others in states]
     for (world, part, others), verdict in zip(states, verdicts, strict=True):
         done = {test for other in others for test in other.tests}
         assert set(verdict.passed) == done | set(world.pass_to_pass), (world.id, part.id, verdict)
@@ -79,7 +79,7 @@ def test_visible_tests_pass_before_and_after_and_a_trap_breaks_one() -> None:
         broken = {**world.files, trap.path: replaced(world.files[trap.path], trap.good, trap.bad)}
         ast.parse(broken[trap.path])
         trees += [world.files, {**world.files, **world.reference}, broken]
-    verdicts = verify_all(list(zip(trees, [world for world in worlds for _ in range(3)], strict=True)))
+    verdicts = [verify(tree, worlds[number // 3]) for number, tree in enumerate(trees)]
     found: Counter[int] = Counter()
     for number, world in enumerate(worlds):
         before, after, broken_now = verdicts[3 * number : 3 * number + 3]
@@ -153,9 +153,9 @@ def test_a_broken_tree_does_not_touch_its_neighbours() -> None:
     world = build_world(FIRST)
     solved = {**world.files, **world.reference}
     killing = {**solved, **dict.fromkeys(world.reference, "import os\nos.kill(os.getpid(), 9)\n")}
-    verdicts: list[Verdict] = verify_all([(solved, world), (killing, world), (solved, world)])
+    verdicts = [verify(files, world) for files in (solved, killing, solved)]
     assert [verdict.resolved for verdict in verdicts] == [True, False, True]
-    assert verify_all([]) == []
+    assert verdicts[1].error == "ended with 137"
 
 
 def test_a_past_has_the_same_commits_each_time() -> None:
