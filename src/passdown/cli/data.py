@@ -57,6 +57,7 @@ per_cut = 4
 kinds = ["sft", "rl", "reconstruction", "echo", "plain"]
 per_trajectory = 48
 self_tails = 0.3
+successors = ["careful", "shortest"]   # scripted; they go on where a run in a world of ours failed
 
 [export]
 targets = ["parquet"]      # parquet, jsonl, hf, trl, verl, atif, harbor

@@ -320,6 +320,7 @@ class Cuts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One trajectory and what the stages have made of it so far: subtasks, cuts with views, samples.
 
     `replayed` says how far its actions could be run again: `whole`, or why they stopped; empty when nobody tried.
+    `successors` are whole runs that went on from its cuts.
     """
 
     trajectory: Trajectory
@@ -327,6 +328,7 @@ class Cuts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cuts: tuple[Cut, ...] = ()
     samples: tuple[Sample, ...] = ()
     replayed: str = ""
+    successors: tuple[Trajectory, ...] = ()
 
 
 class Reject(Struct, frozen=True, kw_only=True, omit_defaults=True):

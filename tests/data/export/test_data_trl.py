@@ -60,9 +60,11 @@ def _heard(run: Trajectory, start: int, stop: int) -> set[str]:
     )
 
 
-def test_labels_are_the_successors_turns_and_nothing_else(whole: Path, rendered: Any) -> None:
+def test_labels_are_the_successors_turns_and_nothing_else(worked: Path, whole: Path, rendered: Any) -> None:
     rows = _rows(whole)
     assert {row["kind"] for row in rows} == {"sft", "plain", "reconstruction"}
+    found = [cuts_in(row) for path in shards_in(worked / "samples") for batch in read_batches(path) for row in batch]
+    runs = {run.trajectory_id: run for cuts in found for run in (cuts.trajectory, *cuts.successors)}
     for row in rows:
         one: Rendered = rendered[row["sample_id"]]
         learned = [message for message in one.completion if message.part in (1, 4)]
@@ -71,7 +73,9 @@ def test_labels_are_the_successors_turns_and_nothing_else(whole: Path, rendered:
         before = _heard(one.trajectory, 0, one.sample.k)
         assert not any(line in _said(row) for line in before if line not in str(one.completion))
         if row["kind"] != "reconstruction":
-            heard = _heard(one.trajectory, one.sample.k, len(one.trajectory.steps))
+            tail = one.sample.continuation
+            run = runs[tail.trajectory_id] if tail else one.trajectory
+            heard = _heard(run, tail.start if tail else one.sample.k, len(run.steps))
             assert heard
             assert not any(f"\n{line}\n" in _said(row) for line in heard)
     count = len({row["sample_id"] for row in rows}) + len(_rows(whole, "echo")) + len(_rows(whole, "prompts"))

@@ -90,6 +90,23 @@ def test_another_run_counts_where_it_says_that_it_goes_on_here_and_solved(solved
     assert len(continuations(solved, cut, [elsewhere, failed, broken])) == 2
 
 
+def test_a_tail_fits_only_the_tree_that_it_began_with(solved: Trajectory) -> None:
+    own, other = Snapshot(snapshot_id="own"), Snapshot(snapshot_id="other")
+    cut = Cut(point=Point(trajectory_id=solved.trajectory_id, k=4, kind="mid"), snapshot=own)
+
+    def run(state: str) -> Trajectory:
+        said = json.dumps({"continues": solved.trajectory_id, "k": 4, "state": state})
+        return replace(solved, trajectory_id=f"from-{state}", extras=said)
+
+    runs = [run("own"), run("other"), run("third"), run("")]
+    names = [one.trajectory_id for one in continuations(solved, cut, runs)]
+    assert names == ["from-own", "from-", solved.trajectory_id, solved.trajectory_id]
+    assert [one.trajectory_id for one in continuations(solved, cut, runs, other)] == ["from-other"]
+    assert continuations(solved, cut, (), other) == []
+    assert continuations(solved, cut, (), own) == continuations(solved, cut)
+    assert continuations(solved, cut, runs)[0].start == 1, "the task is in the view"
+
+
 def test_an_inspection_is_a_real_read_of_what_will_change_and_stood_still(solved: Trajectory) -> None:
     assert inspection(solved.steps, 4) == (1,), "the read of slug.py; other.py is not written by the tail that worked"
     assert inspection(solved.steps, 7) == (), "slug.py changed after it was read, and nothing is written any more"

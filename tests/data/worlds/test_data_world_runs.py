@@ -157,7 +157,9 @@ def test_a_successor_goes_on_from_the_tree_that_is_there(before: str, skill: str
     told = msgspec.json.decode(successor.extras, type=Continued)
     assert successor.outcome.resolved
     assert (told.continues, told.k) == (run.trajectory.trajectory_id, k)
-    assert told.kind == ("shortest_verified" if skill == "shortest" else "rollout")
+    assert told.shortest == (skill == "shortest")
+    kinds = [action.kind for step in successor.steps for action in step.actions]
+    assert kinds.index("READ") < kinds.index("EDIT"), "it looks before it changes anything"
 
 
 def test_a_list_of_worlds_is_a_source(tmp_path: Path) -> None:

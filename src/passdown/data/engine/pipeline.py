@@ -70,11 +70,16 @@ class PerturbTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class SamplesTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[samples]`: kinds, the cap of variants for one trajectory, the share of self tails without inspection."""
+    """`[samples]`: kinds, the cap of variants for one trajectory, the share of self tails without inspection.
+
+    `successors` are scripted ones that really go on, in worlds of our own, from the cuts of a run that did not solve
+    its task: `careful`, `shortest`.
+    """
 
     kinds: list[str] = field(default_factory=lambda: ["sft", "rl", "reconstruction", "echo", "plain"])
     per_trajectory: int = 48
     self_tails: Share = 0.3
+    successors: list[str] = field(default_factory=lambda: ["careful", "shortest"])
 
 
 class ExportTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -137,22 +138,47 @@ def finding_points(
     return work
 
 
-def building_stage(settings: SamplesTable, seed: int) -> Stage:
-    """Return the stage that chooses samples."""
+def building_stage(settings: SamplesTable, blobs: Path, seed: int) -> Stage:
+    """Return the stage that chooses samples. Raises `UsageError` for a successor that is none."""
+    from passdown.data.engine.succeeding import check_successors
+
+    check_successors(settings.successors)
     parameters = {**msgspec.to_builtins(settings), "seed": seed}
-    return Stage(name="build", maker="passdown.data.engine.stages:building", parameters=parameters)
+    return Stage(
+        name="build", maker="passdown.data.engine.stages:building", version=2, parameters=parameters,
+        places={"blobs": str(blobs)},
+    )  # fmt: skip
 
 
-def building(kinds: list[SampleKind], per_trajectory: int, self_tails: float, seed: int) -> Work:
+def building(
+    kinds: list[SampleKind],
+    per_trajectory: int,
+    self_tails: float,
+    seed: int,
+    successors: Sequence[str] = (),
+    blobs: str = "",
+) -> Work:
     """Make the work of `build`: samples by reference, beside what they refer to."""
+    from passdown.data.engine.succeeding import named_in, succeed
+    from passdown.data.replay.blobs import BlobStore
     from passdown.data.samples.build import build_samples
+
+    how: dict[str, Any] = {"kinds": kinds, "per_trajectory": per_trajectory, "self_tails": self_tails, "seed": seed}
+    store = BlobStore(Path(blobs))
 
     def work(batch: Batch) -> Iterator[Row | Reject]:
         for row in batch:
             cuts = cuts_in(row)
-            samples = build_samples(cuts, kinds=kinds, per_trajectory=per_trajectory, self_tails=self_tails, seed=seed)
+            runs: list[Trajectory] = []
+            for made in succeed(cuts, successors if "sft" in kinds else (), store):
+                if isinstance(made, Reject):
+                    yield made
+                else:
+                    runs.append(made)
+            samples = build_samples(cuts, successors=runs, **how)
             if samples:
-                yield again(row, msgspec.structs.replace(cuts, samples=samples), "samples")
+                kept = msgspec.structs.replace(cuts, samples=samples, successors=named_in(samples, runs))
+                yield again(row, kept, "samples")
             else:
                 yield dropped("build", cuts.trajectory, "no sample")
 

@@ -52,8 +52,7 @@ def _perturb(pipeline: Pipeline, folder: Path) -> Stage:
 
 
 def _build(pipeline: Pipeline, folder: Path) -> Stage:
-    del folder
-    return building_stage(pipeline.samples, pipeline.seed)
+    return building_stage(pipeline.samples, folder / "blobs", pipeline.seed)
 
 
 def _quality(pipeline: Pipeline, folder: Path) -> Stage:

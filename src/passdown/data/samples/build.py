@@ -31,12 +31,14 @@ def build_samples(
     """Return the samples of one trajectory, at most `per_trajectory`, chosen evenly over kinds by hash of `seed`.
 
     Of its supervised samples at most `self_tails` are self tails without inspection, so that the share holds for any
-    set of trajectories put together.
+    set of trajectories put together. `successors` are runs that say in `extras` from which cut they go on, beside those
+    that the cuts hold.
     """
+    found = [*cuts.successors, *successors]
     every = [
         sample
         for number, cut in enumerate(cuts.cuts)
-        for sample in _of_cut(cuts.trajectory, cut, kinds, list(successors), seed + number)
+        for sample in _of_cut(cuts.trajectory, cut, kinds, found, seed + number)
     ]
     if "plain" in kinds and cuts.trajectory.outcome.resolved and cuts.trajectory.predecessor == "agent":
         every.append(_plain(cuts.trajectory))
@@ -47,7 +49,6 @@ def build_samples(
 def _of_cut(
     trajectory: Trajectory, cut: Cut, kinds: Sequence[SampleKind], successors: list[Trajectory], seed: int
 ) -> Iterator[Sample]:
-    tails = continuations(trajectory, cut, successors)
     given: list[tuple[int | None, Perturbed]] = [
         (None, Perturbed(ops=(), view=view, level=_plain_level(cut, view))) for view in cut.views
     ]
@@ -57,7 +58,7 @@ def _of_cut(
             continue
         state = _State(trajectory, cut, variant, one, seed)
         if "sft" in kinds:
-            for tail in tails:
+            for tail in continuations(trajectory, cut, successors, one.snapshot):
                 yield state.sample("sft", tail)
         if "rl" in kinds and trajectory.outcome.fail_to_pass and all(truth.still_solvable for truth in one.truths):
             yield state.sample("rl")

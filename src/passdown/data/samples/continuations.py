@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from passdown.data.actions.keys import key
-from passdown.data.records import Action, Continuation, Cut, Step, Trajectory
+from passdown.data.records import Action, Continuation, Cut, Snapshot, Step, Trajectory
 
 INSPECTIONS = 3
 """Reads that are put before a tail at most."""
@@ -18,29 +18,38 @@ _REPEATS = 3
 
 
 class Continues(msgspec.Struct, frozen=True):
-    """What a successor's run says of itself in `extras`: whose work it went on with, and from where."""
+    """What a successor's run says of itself in `extras`: whose work it went on with, from which cut and tree."""
 
     continues: str
     k: int
     shortest: bool = False
+    state: str = ""
 
 
-def continuations(trajectory: Trajectory, cut: Cut, successors: Iterable[Trajectory] = ()) -> list[Continuation]:
+def continuations(
+    trajectory: Trajectory, cut: Cut, successors: Iterable[Trajectory] = (), snapshot: Snapshot | None = None
+) -> list[Continuation]:
     """Return every continuation that is allowed at a cut, the preferred ones first.
 
     A trajectory's own tail counts only when its outcome says that it solved the task; a person's tail always does,
     since it is what was kept. Runs of `successors` count when they say that they go on from this very cut, and solved.
+    Where operators left another tree (`snapshot`), only those that began with it count: no tail fits it.
     """
+    moved = snapshot is not None and (cut.snapshot is None or snapshot.snapshot_id != cut.snapshot.snapshot_id)
+    states = ("", cut.snapshot.snapshot_id if cut.snapshot else "")
+    if moved and snapshot is not None:
+        states = (snapshot.snapshot_id,) * 2
     found = [
         Continuation(
-            kind="shortest_verified" if said.shortest else "rollout", trajectory_id=run.trajectory_id, start=0,
-            stop=len(run.steps), masked=masked_steps(run.steps),
+            kind="shortest_verified" if said.shortest else "rollout", trajectory_id=run.trajectory_id,
+            start=next((step.idx for step in run.steps if step.role == "agent"), 0), stop=len(run.steps),
+            masked=masked_steps(run.steps),
         )
         for run in successors
-        if (said := continued_by(run)) is not None and run.outcome.resolved
+        if (said := continued_by(run)) is not None and run.outcome.resolved and said.state in states
         and (said.continues, said.k) == (trajectory.trajectory_id, cut.point.k)
     ]  # fmt: skip
-    return [*found, *_own(trajectory, cut.point.k)]
+    return found if moved else [*found, *_own(trajectory, cut.point.k)]
 
 
 def continued_by(run: Trajectory) -> Continues | None:

@@ -37,17 +37,18 @@ def _found(cut: Cut, sample: Sample) -> Snapshot | None:
 
 
 def render(cuts: Cuts, runs: Mapping[str, Trajectory] | None = None) -> Iterator[Rendered | Reject]:
-    """Yield every sample of a trajectory as messages. `runs` are the successors that continuations name.
+    """Yield every sample of a trajectory as messages. `runs` are further successors that continuations name.
 
     A sample whose continuation is not at hand, or has nothing to learn, becomes a reject.
     """
     by_k = {cut.point.k: cut for cut in cuts.cuts}
     traces: dict[int, str] = {}
+    known = {**(runs or {}), **{run.trajectory_id: run for run in cuts.successors}}
     redactor = Redactor(folders={})
     for sample in cuts.samples:
         cut = by_k.get(sample.k)
         view = _view(cuts.trajectory, sample, cut, traces)
-        found = _completion(cuts, sample, cut, runs or {})
+        found = _completion(cuts, sample, cut, known)
         if isinstance(found, str):
             yield Reject(
                 stage="export", reason=found, trajectory_id=sample.trajectory_id, detail=sample.sample_id,

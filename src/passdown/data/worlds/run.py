@@ -55,15 +55,16 @@ class Run(NamedTuple):
 
 
 class Continued(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What stands in `extras` of a run: its world and skill, and for a successor whose run it goes on with and from
-    which cut."""
+    """What stands in `extras` of a run: its world and skill, and for a successor whose run it goes on with, from which
+    cut, and which state of the files it found there (a `snapshot_id`, empty when nobody said)."""
 
     world: str
     skill: str
     seed: int = 0
     continues: str = ""
     k: int = 0
-    kind: str = ""
+    state: str = ""
+    shortest: bool = False
 
 
 def predecessor_run(world_id: str, skill: str, seed: int = 0) -> Trajectory:
@@ -79,16 +80,20 @@ def recorded_run(world_id: str, skill: str, seed: int = 0) -> Run:
     return _run(world, work, told, None, world.task)
 
 
-def successor_run(trajectory: Trajectory, k: int, tree: Mapping[str, bytes], skill: str = "careful") -> Trajectory:
+def successor_run(
+    trajectory: Trajectory, k: int, tree: Mapping[str, bytes], skill: str = "careful", state: str = ""
+) -> Trajectory:
     """Return the trajectory of a scripted successor that goes on from `tree`, the files after `k` steps of a run.
 
-    Its `extras` say what it continues, and as which kind of continuation it counts. Raises `UsageError` for a
+    Its `extras` say what it continues. `state` names the tree, where a cut has several. Raises `UsageError` for a
     trajectory that is of no world.
     """
     world = build_world(trajectory.instance_id)
     work = _known(SUCCESSORS, skill)
-    kind = "shortest_verified" if skill == "shortest" else "rollout"
-    told = Continued(world=world.id, skill=f"successor-{skill}", continues=trajectory.trajectory_id, k=k, kind=kind)
+    told = Continued(
+        world=world.id, skill=f"successor-{skill}", seed=k, continues=trajectory.trajectory_id, k=k, state=state,
+        shortest=skill == "shortest",
+    )  # fmt: skip
     task = f"{world.task}\n\nSomebody has begun with this; go on from the files as they are."
     return _run(world, work, told, tree, task).trajectory
 
@@ -118,6 +123,7 @@ def _run(
     name = f"{told.world}-{told.skill}-{told.seed}"
     if told.continues:
         name = f"{told.continues.removeprefix(f'{SOURCE}-')}-{told.k}-{told.skill}"
+        name += f"-{told.state[:12]}" * bool(told.state)
     trajectory = assemble(
         actor.events, Provenance(source=SOURCE, source_version="1", licence=LICENCE), trajectory_id=f"{SOURCE}-{name}",
         instance_id=world.id, repo=f"worlds/{world.id}", base_commit=commit, task_text=task, outcome=outcome,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from passdown.data.worlds.actor import Actor
 from passdown.data.worlds.build import replaced
 from passdown.data.worlds.model import Part, Swap
-from passdown.data.worlds.skills.steps import finish, paths
+from passdown.data.worlds.skills.steps import finish, paths, titles
 
 
 def careful(actor: Actor) -> None:
@@ -14,38 +14,52 @@ def careful(actor: Actor) -> None:
     actor.test(why=actor.pick("baseline"))
     for path in paths(actor):
         actor.read(path, actor.pick("check", path=path))
-    _complete(actor)
+    _complete(actor, set(paths(actor)))
     actor.test()
     finish(actor)
 
 
 def shortest(actor: Actor) -> None:
-    """Do what is missing, and nothing else but one run of the tests."""
-    _complete(actor)
+    """Read and change only what is not done yet, run the tests once, and say so."""
+    _complete(actor, set())
     actor.test()
+    actor.say(actor.pick("done", what=titles(actor)))
 
 
-def _complete(actor: Actor) -> None:
+def _complete(actor: Actor, seen: set[str]) -> None:
+    """Do what is missing; a file that was not `seen` is read before it is changed."""
     for part in actor.world.subtasks:
         for number, swap in enumerate(part.swaps):
-            _put_right(actor, part, number, swap)
+            _put_right(actor, part, number, swap, seen)
     for path, want in _wanted(actor).items():  # what other hands have left in these files
-        target = actor.place.folder / path
-        if not target.is_file() or target.read_text("utf-8") != want:
+        if _text(actor, path) != want:
+            _look(actor, path, seen)
             actor.write(path, want, actor.pick("edit", what=f"put {path} in order"))
 
 
-def _put_right(actor: Actor, part: Part, number: int, swap: Swap) -> None:
+def _text(actor: Actor, path: str) -> str:
+    """Return what is in a file now, as far as it can be read."""
+    target = actor.place.folder / path
+    return target.read_bytes().decode("utf-8", "replace") if target.is_file() else ""
+
+
+def _look(actor: Actor, path: str, seen: set[str]) -> None:
+    if path not in seen and (actor.place.folder / path).is_file():
+        actor.read(path, actor.pick("check", path=path))
+    seen.add(path)
+
+
+def _put_right(actor: Actor, part: Part, number: int, swap: Swap, seen: set[str]) -> None:
     """Make one hunk where it is missing, or replace the wrong design of it."""
-    target = actor.place.folder / swap.path
-    text = target.read_text("utf-8") if target.is_file() else ""
+    text = _text(actor, swap.path)
     if not swap.bad:
-        if not target.is_file():
+        if not text:
             actor.write(swap.path, swap.good, actor.pick("edit", what=part.title))
         return
     others = [part.wrong[number].good] if number < len(part.wrong) else []
     for old in (*others, swap.bad):
         if text.count(old) == 1 and replaced(text, old, swap.good) and not _stands(text, swap):
+            _look(actor, swap.path, seen)
             actor.edit(swap.path, old, swap.good, actor.pick("edit", what=part.title))
             return
 

@@ -1,0 +1,60 @@
+"""Runs that really go on from the cuts of a run which did not solve its task, where its world is at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from passdown.data.export.state import known_of
+from passdown.data.filters.result import dropped
+from passdown.data.perturb.admission import tree_of
+from passdown.data.perturb.scene import Blobs
+from passdown.data.records import Cut, Cuts, Reject, Sample, Snapshot, Trajectory
+from passdown.errors import UsageError
+
+
+def check_successors(names: Sequence[str]) -> None:
+    """Raise `UsageError` for a name that no scripted successor has."""
+    from passdown.data.worlds.run import SUCCESSORS
+
+    for name in names:
+        if name not in SUCCESSORS:
+            raise UsageError(f"no successor called {name[:40]!r}", next_step=f"One of: {', '.join(SUCCESSORS)}.")
+
+
+def succeed(cuts: Cuts, names: Sequence[str], blobs: Blobs) -> Iterator[Trajectory | Reject]:
+    """Yield a run of each named successor from every tree that lies at a cut: as it was left, as operators left it.
+
+    A run is real: it begins with the snapshot's files in a folder, and hidden tests say whether it solved the task. One
+    that did not is a reject. Of other sources than our worlds there are none, nor of runs that solved their task.
+    """
+    known = known_of(cuts.trajectory) if names else None
+    if known is None or cuts.trajectory.outcome.resolved:
+        return
+    from passdown.data.worlds.run import successor_run
+
+    for cut in cuts.cuts:
+        for snapshot in _trees(cut):
+            if snapshot.dirty or not snapshot.exact:
+                yield dropped("build", cuts.trajectory, "no successor: the tree at its cut is not known")
+                continue
+            tree = tree_of(snapshot, known.base, blobs)
+            for name in names:
+                run = successor_run(cuts.trajectory, cut.point.k, tree, name, snapshot.snapshot_id)
+                if run.outcome.resolved:
+                    yield replace(run, split=cuts.trajectory.split)
+                else:
+                    yield dropped("build", cuts.trajectory, "a successor did not solve the task", run.trajectory_id)
+
+
+def _trees(cut: Cut) -> list[Snapshot]:
+    """Return every tree that a successor can find at a cut, each once."""
+    found = [cut.snapshot, *(one.snapshot for one in cut.perturbed)]
+    return list({snapshot.snapshot_id: snapshot for snapshot in found if snapshot is not None}.values())
+
+
+def named_in(samples: Sequence[Sample], runs: Sequence[Trajectory]) -> tuple[Trajectory, ...]:
+    """Return the runs that samples go on with."""
+    names = {sample.continuation.trajectory_id for sample in samples if sample.continuation}
+    return tuple(run for run in runs if run.trajectory_id in names)
