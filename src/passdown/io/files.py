@@ -60,13 +60,20 @@ def read_bounded(path: Path | str, limit: int) -> bytes:
     descriptor = _open_regular(path)
     try:
         data = os.read(descriptor, min(limit + 1, _AT_ONCE))
-        while len(data) <= limit and (more := os.read(descriptor, limit + 1 - len(data))):
+        if len(data) == _AT_ONCE:  # memory is taken for as much as is asked for
+            data += os.read(descriptor, max(min(limit, os.fstat(descriptor).st_size) + 1 - len(data), 1))
+        while len(data) <= limit and (more := os.read(descriptor, min(limit + 1 - len(data), _AT_ONCE))):
             data += more
     finally:
         os.close(descriptor)
     if len(data) > limit:
         raise FormatError(f"is larger than {limit} bytes", where=str(path), next_step="Move it away, or split it up.")
     return data
+
+
+def read_most(stream: IO[bytes], limit: int) -> bytes:
+    """Return the first bytes of an open file, up to `limit`, taking memory for those that are there alone."""
+    return stream.read(min(limit, os.fstat(stream.fileno()).st_size + 1))
 
 
 def is_inside(root: Path, path: Path) -> bool:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw
 
 from passdown.errors import UnsafeError
-from passdown.io.files import open_regular
+from passdown.io.files import open_regular, read_most
 from passdown.io.jsonl import MAX_LINE, open_log, read_file_lines, salvage
 from passdown.io.log import BAD, HEAD
 from passdown.model.pattern import lazy_pattern
@@ -91,7 +91,7 @@ def _of_folder(folder: Path, max_line: int) -> Iterator[Piece]:
     for _, path in files_in(folder):
         try:
             with open_regular(path) as stream:
-                data = stream.read(max_line + 1)
+                data = read_most(stream, max_line + 1)
                 size = stream.seek(0, 2)
         except (OSError, UnsafeError):
             continue  # gone since the folder was listed
@@ -101,7 +101,7 @@ def _of_folder(folder: Path, max_line: int) -> Iterator[Piece]:
 
 def _of_list(path: Path) -> Iterator[Piece]:
     with open_regular(path) as stream:
-        data = stream.read(MAX_DOCUMENT + 1)
+        data = read_most(stream, MAX_DOCUMENT + 1)
     if len(data) > MAX_DOCUMENT:
         yield Piece(None, 0, 0, len(data))
         return
