@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from msgspec import structs
+
 from passdown.evidence.asked import answers_in
 from passdown.evidence.identity import is_own, is_own_tool
 from passdown.evidence.output import one_line
@@ -37,6 +39,7 @@ from passdown.trajectories.tools import ends_run
 MAX_MODELS = 64
 MAX_CALLS = 512
 MAX_ASKING = 64
+_NEVER = 1 << 62
 
 
 class Reading:
@@ -58,6 +61,7 @@ class Reading:
         self.first: int | None = None
         self.last: int | None = None
         self._earliest, self._latest = 1, 0
+        self.after = _NEVER
         self.models: set[str] = set()
         self.calls: dict[str, str] = {}
         self.latest_call = ""
@@ -79,6 +83,8 @@ class Reading:
             return
         if event.copied and handler is not Reading._start:
             return
+        if event.at is not None and self.all.since is not None:
+            event = self._on_time(event, event.at, self.all.since)
         at = event.at
         if at is not None and not self._earliest <= at <= self._latest:
             self._widen(at)
@@ -91,6 +97,15 @@ class Reading:
         if 0 < at < LATEST:
             self.first, self.last = min(at, self.first or at), max(at, self.last or at)
             self._earliest, self._latest = self.first, self.last
+
+    def _on_time(self, event: AnyEvent, at: int, since: int) -> AnyEvent:
+        """Return an event of after the base with a time of after it, though the clock went back since."""
+        if at > since:
+            if event.offset < self.after and not event.agent_id:
+                self.after = event.offset
+        elif event.offset > self.after and not event.agent_id:
+            return structs.replace(event, at=self.last)
+        return event
 
     def _used(self, event: AnyEvent) -> None:
         self.events += 1
