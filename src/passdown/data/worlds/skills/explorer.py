@@ -18,7 +18,7 @@ def work(actor: Actor) -> None:
     for path in paths(actor):
         actor.bash(f"git log --oneline -- {path}", actor.pick("blame", path=path))
         word = path.rpartition("/")[2].removesuffix(".py")
-        actor.bash(f"grep -rn {shlex.quote(word)} --include=*.py . | head -20", actor.pick("grep", word=word))
+        actor.bash(f"grep -rn {shlex.quote(word)} --include=*.py . | sort | head -20", actor.pick("grep", word=word))
     actor.test(why=actor.pick("baseline"))
     parts = actor.world.subtasks
     reached = len(parts) // 2
