@@ -73,7 +73,7 @@ class SamplesTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """`[samples]`: kinds, the cap of variants for one trajectory, the share of self tails without inspection.
 
     `successors` are scripted ones that really go on, in worlds of our own, from the cuts of a run that did not solve
-    its task: `careful`, `shortest`.
+    its task: `careful`, `shortest`. From a tree that operators changed only the first one goes on.
     """
 
     kinds: list[str] = field(default_factory=lambda: ["sft", "rl", "reconstruction", "echo", "plain"])

@@ -24,7 +24,7 @@ def check_successors(names: Sequence[str]) -> None:
 
 
 def succeed(cuts: Cuts, names: Sequence[str], blobs: Blobs) -> Iterator[Trajectory | Reject]:
-    """Yield a run of each named successor from every tree that lies at a cut: as it was left, as operators left it.
+    """Yield a run of each named successor from the tree at every cut, and of the first from those operators made of it.
 
     A run is real: it begins with the snapshot's files in a folder, and hidden tests say whether it solved the task. One
     that did not is a reject. Of other sources than our worlds there are none, nor of runs that solved their task.
@@ -35,12 +35,13 @@ def succeed(cuts: Cuts, names: Sequence[str], blobs: Blobs) -> Iterator[Trajecto
     from passdown.data.worlds.run import successor_run
 
     for cut in cuts.cuts:
+        own = cut.snapshot.snapshot_id if cut.snapshot else ""
         for snapshot in _trees(cut):
             if snapshot.dirty or not snapshot.exact:
                 yield dropped("build", cuts.trajectory, "no successor: the tree at its cut is not known")
                 continue
             tree = tree_of(snapshot, known.base, blobs)
-            for name in names:
+            for name in names if snapshot.snapshot_id == own else names[:1]:
                 run = successor_run(cuts.trajectory, cut.point.k, tree, name, snapshot.snapshot_id)
                 if run.outcome.resolved:
                     yield replace(run, split=cuts.trajectory.split)

@@ -232,10 +232,10 @@ KERNEL = Kernel(
             ask="What runs longer than the lease counts as failed when the next one is taken, with the error `lease "
                 "ran out`.",
             swaps=(
-                Swap("@pkg@/queue.py", "        later, found =", "        self._expire(now)\n        later, found ="),
                 Swap("@pkg@/queue.py", "    def __len__", "    def _expire(self, now):\n"
                      "        for name, (_, until) in sorted(self.running.items()):\n            if until <= now:\n"
                      '                self.fail(name, now, "lease ran out")\n\n    def __len__'),
+                Swap("@pkg@/queue.py", "        later, found =", "        self._expire(now)\n        later, found ="),
             ),
             hidden='''
     def test_lease(self):
