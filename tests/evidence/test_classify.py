@@ -170,6 +170,8 @@ def test_other_words_announce_nothing(said: str) -> None:
         ("> Build error occurred\n[TypeError: generate is not a function]\n\n> app@1.0.0 build\n> next build",
          "[TypeError: generate is not a function]"),
         ("Uncaught RangeError: too far", "Uncaught RangeError: too far"),
+        ('$ tsc --noEmit\nerror: script "typecheck" was terminated by signal SIGKILL (Forced quit)\n',
+         'error: script "typecheck" was terminated by signal SIGKILL (Forced quit)'),
     ],
 )  # fmt: skip
 def test_error_line(text: str, line: str) -> None:

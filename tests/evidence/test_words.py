@@ -299,6 +299,27 @@ def test_what_is_said_when_the_work_is_handed_in_is_the_last_word(log, said: str
     assert evidence.turn_closed
 
 
+@pytest.mark.parametrize(
+    ("said", "arguments", "view"),
+    [
+        ("Analysis: The file holds the greeting.\nPlan: Task is complete.", {}, "The file holds the greeting."),
+        ("Analysis: Yes, confirming task completion.\nPlan: Final confirmation.", {}, None),
+        ("All done! What's next on the agenda?", {"message": "Task complete. The greeting is in hello.txt."},
+         "The greeting is in hello.txt."),
+        ("Marking it complete.", {"verdict": "PASS", "summary": "The greeting was read back."}, "The greeting was read back."),
+    ],
+)  # fmt: skip
+def test_a_call_that_says_so_hands_the_work_in(log, said: str, arguments: dict, view: str | None) -> None:
+    log.human("Write a greeting.")
+    log.run("echo hello > hello.txt")
+    log.say(said)
+    tool = "finish" if arguments else "mark_task_complete"
+    log.add(ToolCall, call_id="z", tool=tool, arguments=arguments)
+    evidence = log.evidence()
+    assert (evidence.last_step.text if evidence.last_step else None) == view
+    assert (evidence.turn_closed, evidence.cut_off) == (True, False)
+
+
 def test_what_was_said_when_the_work_was_first_handed_in_stands_when_it_is_again(log) -> None:
     log.human("Mend truncate().")
     log.say("truncate() cuts to n now; the old callers still pass n + 1.")

@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from passdown.errors import NextActionError
-from passdown.model.evidence import Directive, Evidence, PlanFact, Statement, TestFacts
+from passdown.model.evidence import Directive, Evidence, FileTouch, PlanFact, Statement, TestFacts
 from passdown.model.finding import Finding
 from passdown.model.session import PlanItem
 from passdown.model.workbench import QuestionRow, State, Task, Verification, Workbench
@@ -229,3 +229,27 @@ def test_a_long_request_is_quoted_as_far_as_it_fits(  # type: ignore[no-untyped-
     assert "“The importer lowers the case of each" in action.text
     assert len(action.text) <= 300
     assert begun[:20] in action.text or closed
+
+
+def test_a_scratch_file_that_was_removed_is_not_looked_for(  # type: ignore[no-untyped-def]
+    make_evidence, make_chain, make_run, make_repository_facts
+) -> None:
+    evidence = make_evidence(
+        directives=(Directive(text="Mend the loader in src/load.py", at=1),), turn_closed=True, last_step=None, plan=None,
+        repository=make_repository_facts(changes=(), commits=()), tests=TestFacts(), statements=(),
+        touches=(FileTouch(path="probe.py", action="write"),), chains=(make_chain("rm probe.py", make_run(9, 0)),),
+    )  # fmt: skip
+    assert build_packet(evidence).next_action.text.startswith("Ask the human what is next")
+
+
+@pytest.mark.parametrize("removed", [True, False])
+def test_a_failing_script_that_was_removed_is_not_to_be_mended(  # type: ignore[no-untyped-def]
+    make_evidence, make_chain, make_run, removed: bool
+) -> None:
+    chains = [make_chain("python test_probe.py", make_run(3, 1, error_line="E"), kind="test", final="failed")]
+    if removed:
+        chains.append(make_chain("rm ./test_probe.py", make_run(9, 0)))
+    tests = TestFacts(commands=("python test_probe.py",), state="red", decided_by="python test_probe.py")
+    action = build_packet(make_evidence(chains=tuple(chains), tests=tests, plan=None)).next_action
+    assert (action.source == "derived:failing_test") is not removed
+    assert ("test_probe.py" in action.text) is not removed

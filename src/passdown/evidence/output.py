@@ -62,7 +62,7 @@ def _without_footer(text: str) -> str:
 _NOISE = (
     r"^(?:npm warn\b|npm (?:error|ERR!)(?:$| (?:A complete log|path|location|(?:in )?workspace|command|code|errno))"
     r"|npm (?:error|ERR!) Lifecycle"
-    r"|Debugger |Waiting for the debugger|\s*ELIFECYCLE|hint:|\s*at \S|FAIL$|[\s=─━_*-]*$|\s*\^+\s*$"
+    r"|\$ \S|Debugger |Waiting for the debugger|\s*ELIFECYCLE|hint:|\s*at \S|FAIL$|[\s=─━_*-]*$|\s*\^+\s*$"
     r"|exit status \d+$|error: (?:script|Recipe|Process completed)|make(?:\[\d+\])?: |Node\.js v|\s*\d+ \|)"
 )
 _PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (

@@ -140,7 +140,11 @@ class Reading:
         run = event.action == "run"
         own = is_own(event.command, self.all.places) if run else is_own_tool(event.tool)
         if not event.agent_id:
-            self.all.words.acted(own=own, last=ends_run(event.tool, event.command))
+            last = ends_run(event.tool, event.command)
+            self.all.words.acted(own=own, last=last)
+            said = event.arguments.get("message") or event.arguments.get("summary")
+            if last and isinstance(said, str):
+                self.all.words.assistant(AssistantMessage(text=said, at=event.at), self._source(event))
         if own:
             return
         self._remember(event)

@@ -35,7 +35,12 @@ _OFFER = (
     r"which (?:would|one|do|option)|just (?:say|let|tell)|say the word|enjoy\b)"
 )
 """Courtesies that end a message: they leave the next step to the reader."""
-_SUBMITS = r"(?i)\bsubmi(?:t|ts|tting|tted|ssion)\b"
+_SUBMITS = (
+    r"(?i)\bsubmi(?:t|ts|tting|tted|ssion)\b|\bconfirm(?:s|ed|ing)?\b.{0,30}\bcompletion\b|^final confirmation\W*$"
+    r"|^(?:the )?task (?:is )?(?:now |already )?completed?\W*$|^no further actions? (?:is |are )?needed\W*$"
+)
+_LABEL = r"^(?:Analysis|Plan|Thought|THOUGHT|Reasoning): +(?=\S)"
+"""What some harnesses have their models put before each part of an answer."""
 _AGREES = (
     r"^\W*(?:you(?:(?:'|’)re| were| are) (?:absolutely |completely |quite )?right\b"
     r"|(?:good|great|nice) (?:catch|point|question|find)\b)"
@@ -139,6 +144,7 @@ def _leaves_it_open(sentence: str) -> bool:
 def _plain(piece: str) -> str:
     """Take list marks and emphasis away: bold wherever it is, italics only where they surround the whole."""
     stripped = compiled(_BOLD).sub(r"\1", compiled(_MARKUP).sub("", piece).strip())
+    stripped = compiled(_LABEL).sub("", stripped)
     if stripped.count("**") % 2:
         stripped = stripped.replace("**", "")
     return stripped.strip().strip("*_").strip()

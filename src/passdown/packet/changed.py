@@ -39,7 +39,7 @@ def claimed_but_unchanged(context: Context) -> list[str]:
         return []
     changed = {change.path for change in context.evidence.repository.changes}
     left = [path for path in claimed_paths(context) if path not in changed and not _ignored(context, path)]
-    removed = _removed(context) if left else frozenset()
+    removed = removed_paths(context) if left else frozenset()
     return [path for path in left if not (_lies_in(path, removed) and not _exists(context, path))]
 
 
@@ -52,7 +52,7 @@ def _exists(context: Context, path: str) -> bool:
     return fact is not None and fact.exists
 
 
-def _removed(context: Context) -> frozenset[str]:
+def removed_paths(context: Context) -> frozenset[str]:
     """Return what the sessions' own commands took away again: no wonder that git shows none of it."""
     chains = [chain for chain in context.evidence.chains if chain.final == "ok" and not chain.cwd.startswith(OUTSIDE)]
     roots = [f"{root}/" for root in context.evidence.roots]
@@ -64,6 +64,13 @@ def _removed(context: Context) -> frozenset[str]:
         for word in _taken_away(words_of(part.text))
     }
     return frozenset(path for path in paths if is_relative(path) and path != ".")
+
+
+def runs_what_is_gone(context: Context, command: str, removed: Collection[str]) -> bool:
+    """Say whether a command runs a file that the session itself took away, and that is not there again."""
+    named = [word for part in split_shell(command)[:16] for word in words_of(part.text)[:4]] if removed else []
+    paths = [posixpath.normpath(word) for word in named if not word.startswith("-")]
+    return any(path in removed and not _exists(context, path) for path in paths)
 
 
 def _under(path: str, roots: list[str]) -> str:

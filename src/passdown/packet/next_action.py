@@ -14,6 +14,7 @@ from passdown.model.packet import NextAction, Question, RemainingItem, Risk
 from passdown.model.pattern import lazy_pattern
 from passdown.packet.brief import brief
 from passdown.packet.caps import LISTS
+from passdown.packet.changed import removed_paths, runs_what_is_gone
 from passdown.packet.context import Context
 from passdown.packet.criteria import is_command
 from passdown.packet.goal import first_request, last_request, last_substance, wish_of
@@ -132,7 +133,9 @@ def _requested(context: Context, request: Directive, *, waiting: bool) -> NextAc
     changed = bool(repository.changes or repository.commits)
     if waiting or not (changed or is_closed(context.evidence, request)):
         return _about(context, "Take up the last request", request)
-    if not changed and (edited := [t.path for t in context.evidence.touches if not t.failed]):
+    removed = frozenset() if changed else removed_paths(context)
+    edited = [touch.path for touch in context.evidence.touches if not touch.failed and touch.path not in removed]
+    if not changed and edited:
         named = ", ".join(edited[:3]) + (f" and {len(edited) - 3} more" if len(edited) > 3 else "")
         lost = f"Find out where the session's changes went: git shows none of {named}"
         return _action(_one(context, lost), "derived:claims")
@@ -191,7 +194,8 @@ def _failing_test(context: Context) -> str:
     known = [command for command in ran if command in context.evidence.tests.commands]
     decided = [proving_part(context.evidence.tests.decided_by)] if context.evidence.tests.decided_by else []
     commands = [*(known and decided), *known, *reversed(ran), *decided, *context.evidence.tests.commands]
-    return commands[0] if commands else ""
+    removed = removed_paths(context) if commands else frozenset()
+    return next((command for command in commands if not runs_what_is_gone(context, command, removed)), "")
 
 
 def _repair(command: str, name: str, rule: str) -> NextAction:

@@ -48,6 +48,7 @@ _STATUS: dict[str, PlanStatus] = {
 }  # fmt: skip
 SUBMITS = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 """What mini-swe-agent's model echoes to be done. The harness takes it; no exit code is written down."""
+_HANDS_IN = frozenset({"submit", "finish", "mark_task_complete", "task_complete", "complete_task", "done"})
 _COMMANDS = ("command", "cmd", "keystrokes", "code", "script", "input")
 _PATHS = (
     "path",
@@ -110,7 +111,7 @@ def arguments_of(written: Any) -> dict[str, Any]:
 
 def ends_run(tool: str, command: str) -> bool:
     """Say whether a call hands the work in, as a harness wants it, and does nothing else."""
-    return tool == "submit" or SUBMITS in command
+    return tool in _HANDS_IN or SUBMITS in command
 
 
 def plan_of(action: Action, arguments: dict[str, Any]) -> tuple[PlanItem, ...]:
