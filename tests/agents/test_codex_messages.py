@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codex_rows import Events, Row, event, meta, of, prompt, said
 
-from passdown.model.session import AssistantMessage, UserMessage
+from passdown.model.session import AssistantMessage, Unknown, UserMessage
 
 
 def test_a_prompt_is_counted_once_and_only_prompts_are(events: Events) -> None:
@@ -48,6 +48,25 @@ def test_hooks_and_the_harness_are_told_by_their_marks(events: Events) -> None:
     )
     assert [one.origin for one in of(found, UserMessage)] == ["injected", "human", "hook"]
     assert len(of(found, AssistantMessage)) == 1
+
+
+def test_messages_of_paginated_history_stand_in_items_alone(events: Events) -> None:
+    def done(number: int, kind: str, text: str) -> Row:
+        item = {"type": kind, "id": f"i{number}", "content": [{"type": "text", "text": text}]}
+        return event("item_completed", item=item, thread_id="t", turn_id="u") | {"ordinal": number}
+
+    found = events(
+        meta(history_mode="paginated") | {"ordinal": 0},
+        done(1, "UserMessage", "Fix it."),
+        done(2, "AgentMessage", "Fixed."),
+        done(3, "UserMessage", "Thanks, now the tests."),
+        done(4, "AgentMessage", "They pass."),
+    )
+    assert [(one.origin, one.text) for one in of(found, UserMessage)] == [
+        ("human", "Fix it."), ("human", "Thanks, now the tests."),
+    ]  # fmt: skip
+    assert [one.text for one in of(found, AssistantMessage)] == ["Fixed.", "They pass."]
+    assert not of(found, Unknown)
 
 
 def test_answers_that_stand_in_events_only_are_read(events: Events) -> None:

@@ -253,6 +253,20 @@ def test_a_half_written_event_is_told(tmp_path: Path) -> None:
     assert [e.reason for e in of(events_of(STATE, max_line=300), Unknown)].count("line_too_long") > 0
 
 
+def test_numbers_with_more_digits_keep_their_order(tmp_path: Path) -> None:
+    events = tmp_path / "c" / "events"
+    events.mkdir(parents=True)
+    numbers = (99_998, 99_999, 100_000, 100_001, 1_000_000)
+    for number in reversed(numbers):
+        message = {"role": "user", "content": [{"type": "text", "text": f"{number}"}]}
+        event = {"id": f"00000000-{number}", "timestamp": "2026-03-01T10:00:00", "source": "user", "llm_message": message,
+                 "kind": "MessageEvent"}  # fmt: skip
+        (events / f"event-{number:05d}-00000000.json").write_text(json.dumps(event))
+    ref = refer(events / "event-99998-00000000.json")
+    assert ref is not None
+    assert [e.text for e in of(list(read(ref)), UserMessage)] == [f"{number}" for number in numbers]
+
+
 def test_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "home"
     shutil.copytree(STORE, home)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from row_databases import closed_database, rows_of
+from row_databases import closed_database, database, rows_of
 
 from passdown.agents.table import AGENTS, sessions_of
 from passdown.errors import FormatError
@@ -49,3 +51,25 @@ def test_broken_bytes(
     assert isinstance(events[0], SessionStart)
     assert isinstance(events[-1], SessionEnd)
     summarize(events)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_copy_without_its_log_says_that_there_is_nothing(tmp_path: Path, name: str) -> None:
+    row = next(row for row in AGENTS if row.id == name)
+    session = str(rows_of(name)["sessions"][0]["id"])
+    with closing(database(name, tmp_path / "live.db")) as connection:
+        shutil.copy(tmp_path / "live.db", tmp_path / "none.db")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("DELETE FROM messages")
+        connection.commit()
+        shutil.copy(tmp_path / "live.db", tmp_path / "before.db")
+
+    def read(file: str) -> Any:
+        ref = SessionRef(agent=name, path=str(tmp_path / file), session_id=session, inner=session)
+        return summarize(sessions_of(row).read(ref))
+
+    with pytest.raises(FormatError, match="is no database of"):
+        read("none.db")
+    # What had got from the log into the file is there; what had not, nobody can know of.
+    assert read("before.db").human_messages > 0
+    assert read("live.db").human_messages == 0
