@@ -18,7 +18,7 @@ from typing import IO
 from passdown.errors import UnsafeError
 
 _HEAD = 4
-_STARTUP = 10.0
+_STARTUP = 60.0
 
 
 class Confined:

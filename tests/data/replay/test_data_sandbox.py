@@ -81,6 +81,15 @@ class TestWalls:
         assert "NoNewPrivs:\t1" in found.text
         assert found.code != 0
 
+    def test_memory_out_of_sight_and_further_namespaces_are_refused(self, box: Sandbox) -> None:
+        if os.uname().machine not in ("x86_64", "aarch64"):
+            pytest.skip("calls are filtered on the two usual machines; memory and namespaces have other bounds as well")
+        found = box.run("python -c \"import os; os.memfd_create('x')\"; unshare -Ur true; echo $?")
+        assert "PermissionError" in found.text
+        assert found.text.endswith("1\n")
+        code = "import threading, subprocess; t = threading.Thread(target=print, args=('thread',)); t.start(); t.join(); subprocess.run(['echo', 'child'])"
+        assert box.run(f'python -c "{code}"').text == "thread\nchild\n", "what programs need goes on working"
+
     def test_there_is_no_network(self, box: Sandbox) -> None:
         code = "import socket; socket.create_connection(('192.0.2.1', 80), 1)"
         found = box.run(f'python -c "{code}"; ls /sys/class/net 2>/dev/null')
@@ -145,6 +154,26 @@ def test_processes_end_with_their_sandbox() -> None:
 
 
 @needs_namespaces
+def test_processes_end_with_a_process_that_is_killed() -> None:
+    mark = f"{os.getpid()}.75"
+    code = (
+        "from passdown.data.replay.sandbox import Sandbox\n"
+        f"with Sandbox('/testbed', wall='namespaces') as box: print(box.run('sleep {mark} & echo begun').text, flush=True); input()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "begun\n"
+        assert _running(mark)
+        child.kill()
+    end = time.monotonic() + 10
+    while _running(mark) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not _running(mark)
+
+
+@needs_namespaces
 def test_an_environment_is_lent_to_read(tmp_path: Path) -> None:
     tools = tmp_path / "env"
     (tools / "bin").mkdir(parents=True)
@@ -152,8 +181,6 @@ def test_an_environment_is_lent_to_read(tmp_path: Path) -> None:
     (tools / "bin/hello").chmod(0o755)
     (tools / "bin/python").symlink_to(sys.executable)
     mark = mark_of_tools(tools)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
     with Sandbox("/testbed", LIMITS, "namespaces", tools) as made:
         assert made.run("hello; python -c 'print(1)'").text == "hello\n1\n"
         assert made.run(f"echo > {tools}/bin/hello").code != 0

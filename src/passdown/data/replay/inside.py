@@ -157,8 +157,12 @@ class Served:
         return dropped
 
     def _is_large(self) -> bool:
-        """Say whether all processes together hold more memory than they may."""
+        """Say whether all processes together hold more memory than they may, or hardly any is left to anybody."""
         pages = 0
+        with contextlib.suppress(OSError), open("/proc/meminfo") as stream:  # noqa: PTH123
+            told = dict(line.split()[:2] for line in stream)
+            if int(told["MemAvailable:"]) < min(256 << 10, int(told["MemTotal:"]) // 20):
+                return True
         with contextlib.suppress(OSError):
             for name in os.listdir("/proc"):  # noqa: PTH208
                 if name.isdigit() and name != "1":
