@@ -73,6 +73,23 @@ def test_a_lost_change_is_brought_back_from_the_base_commit(work: Any, verify: H
     assert (kept.admitted, kept.rebased_from) == (True, "cut")
 
 
+def test_a_file_that_no_fix_changes_is_put_right_by_being_restored(work: Any) -> None:
+    pinned = (
+        b"    def test_pin(self):\n"
+        b"        with open('requirements.txt') as f:\n            self.assertIn('tablib==3.5.0', f.read())\n"
+    )
+    verify = HiddenTests(
+        [sys.executable, "-m", "unittest", "-q", "hidden_cart"],
+        {"hidden_cart.py": work.hidden["hidden_cart.py"] + pinned},
+    )
+    done = work.done("dep_downgrade@1")
+    assert asked(work, done, verify).reason == "the rebased fix does not pass"
+    restored = {"requirements.txt": work.base["requirements.txt"]}
+    found = asked(work, done, verify, restored=restored)
+    assert (found.admitted, found.rebased_from) == (True, "restored")
+    assert not asked(work, done, verify, restored={"requirements.txt": b"tablib==1.0\n"}).admitted
+
+
 def test_several_operators_are_admitted_together(work: Any, verify: HiddenTests) -> None:
     done = work.done("parallel_edit@0", "dep_downgrade", "drop_section@0.2", "planted_error")
     assert asked(work, done, verify).admitted

@@ -37,7 +37,11 @@ class Judge:
             return perturbed
         before = tree_of(snapshot, self.base, blobs)
         fix = {path: data for path, data in self._solved.items() if {before.get(path), self.base.get(path)} != {data}}
-        found = admit(perturbed, snapshot=snapshot, base=self.base, fix=fix, blobs=blobs, verify=self._passes)
+        touched = {path for truth in perturbed.truths for path in truth.touched}
+        restored = {path: self._solved[path] for path in touched if path in self._solved}
+        found = admit(
+            perturbed, snapshot=snapshot, base=self.base, fix=fix, blobs=blobs, verify=self._passes, restored=restored
+        )
         return found.perturbed if found.admitted else found.reject()
 
     def _passes(self, files: Mapping[str, bytes]) -> bool:

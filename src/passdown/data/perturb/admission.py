@@ -58,12 +58,14 @@ def tree_of(snapshot: Snapshot | None, base: Files, blobs: Blobs) -> dict[str, b
 
 
 def admit(
-    perturbed: Perturbed, *, snapshot: Snapshot, base: Files, fix: Fix, blobs: Blobs, verify: Verifier
-) -> Admission:
+    perturbed: Perturbed, *, snapshot: Snapshot, base: Files, fix: Fix, blobs: Blobs, verify: Verifier,
+    restored: Fix | None = None,
+) -> Admission:  # fmt: skip
     """Run the hidden tests three times: on the cut with the fix, on the perturbed state, and there with the fix.
 
     `snapshot` is the cut before the operators. The first and the last have to pass, the one between to fail. The fix is
-    put on the perturbed state by a merge, as what it changes of the cut, else as what it changes of the base commit.
+    put on the perturbed state by a merge, as what it changes of the cut, else as what it changes of the base commit;
+    else with the files `restored` whole, for what a solution has to put right though it never changed it.
     """
     before = tree_of(snapshot, base, blobs)
     after = tree_of(perturbed.snapshot or snapshot, base, blobs)
@@ -78,6 +80,12 @@ def admit(
                 perturbed=_with_answer(perturbed, solvable=True), admitted=True, rebased_from=name,
                 conflicts=rebased.conflicts,
             )  # fmt: skip
+    rebased = rebase(base, after, fix)
+    if restored and verify(_fixed(rebased.files, restored)):
+        return Admission(
+            perturbed=_with_answer(perturbed, solvable=True), admitted=True, rebased_from="restored",
+            conflicts=rebased.conflicts,
+        )  # fmt: skip
     return _refused(perturbed, "the rebased fix does not pass", False)
 
 
