@@ -23,6 +23,7 @@ from passdown.data.prefix import cut as cut_off
 from passdown.data.records import Cut, Cuts, Perturbed, Reject
 from passdown.data.replay.blobs import BlobStore
 from passdown.data.views.shared import Shared
+from passdown.data.views.trace import text_of
 
 GRID = "grid"
 _STRENGTHS = (0.25, 0.5, 0.75)
@@ -116,14 +117,11 @@ def _drawn(cuts: Cuts, cut: Cut, levels: list[str], seed: int) -> list[tuple[str
 
 def _with_texts(cuts: Cuts, cut: Cut, shared: Shared) -> Cut:
     """Return the cut with the texts of its views, of which a trace was kept without."""
-    missing = [view.name for view in cut.views if not view.text]
-    if not missing:
+    if all(view.text for view in cut.views):
         return cut
-    from passdown.data.views.table import views_at
-
-    [made] = views_at(cuts.trajectory, [cut.point.k], missing, shared=shared)
-    texts = {view.name: view for view in made}
-    return msgspec.structs.replace(cut, views=tuple(texts.get(view.name, view) for view in cut.views))
+    text = text_of(cut_off(cuts.trajectory, cut.point.k), shared)
+    views = (view if view.text else msgspec.structs.replace(view, text=text) for view in cut.views)
+    return msgspec.structs.replace(cut, views=tuple(views))
 
 
 def _counted(failed: Counter[str], cuts: Cuts) -> Iterator[Reject]:

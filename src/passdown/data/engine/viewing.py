@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 def views_stage(settings: ViewsTable) -> Stage:
     """Return the stage that writes the views of every cut; those that a gate stops become rejects."""
     return Stage(
-        name="views", maker="passdown.data.engine.viewing:writing_views", parameters=msgspec.to_builtins(settings)
+        name="views",
+        maker="passdown.data.engine.viewing:writing_views",
+        version=2,
+        parameters=msgspec.to_builtins(settings),
     )
 
 
 def writing_views(names: list[str], budget: int | None, git_status: bool, model: str) -> Work:
-    """Make the work of `views`. The text of a trace is left out, to be made again at export.
+    """Make the work of `views`. The text of a whole trace is left out, to be made again at export.
 
     With a `model` that never answered the work raises `WriterError`; one that fails later costs that cut its summary.
     """
@@ -97,7 +100,7 @@ def _ks(cuts: Cuts) -> list[int]:
 def through_gates(
     cut: Cut, views: tuple[View, ...], known: Known, budget: int | None
 ) -> tuple[tuple[View, ...], list[Reject]]:
-    """Return the views of a cut that may be used, and why each other may not. A trace keeps no text."""
+    """Return the views of a cut that may be used, and why each other may not. A trace that is whole keeps no text."""
     from passdown.data.views.gates import gate
 
     trajectory = known.trajectory
@@ -110,5 +113,6 @@ def through_gates(
             detail = f"{view.name} at {cut.point.k}: {findings[0].detail}"
             stopped.append(dropped("views", trajectory, f"gate {codes}", detail[:300]))
         else:
-            passed.append(msgspec.structs.replace(view, text="") if view.name == "trace" else view)
+            whole = view.name == "trace" and not view.elided  # one that was shortened is not so easily made again
+            passed.append(msgspec.structs.replace(view, text="") if whole else view)
     return tuple(passed), stopped

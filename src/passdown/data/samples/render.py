@@ -11,6 +11,8 @@ from passdown.data.prefix import cut as cut_off
 from passdown.data.records import Cut, Cuts, Reject, Sample, Snapshot, Trajectory, View
 from passdown.data.samples.messages import Message, Role, continued, opening, step_messages
 from passdown.data.samples.reconstruction import question, target
+from passdown.data.views.shared import Scrubber, Shared
+from passdown.data.views.trace import text_of
 from passdown.redact.scan import Redactor
 
 
@@ -42,9 +44,9 @@ def render(cuts: Cuts, runs: Mapping[str, Trajectory] | None = None) -> Iterator
     A sample whose continuation is not at hand, or has nothing to learn, becomes a reject.
     """
     by_k = {cut.point.k: cut for cut in cuts.cuts}
-    traces: dict[int, str] = {}
+    traces = _Traces(cuts.trajectory)
     known = {**(runs or {}), **{run.trajectory_id: run for run in cuts.successors}}
-    redactor = Redactor(folders={})
+    redactor = Scrubber({})  # the samples of a trajectory have most of their texts in common
     for sample in cuts.samples:
         cut = by_k.get(sample.k)
         view = _view(cuts.trajectory, sample, cut, traces)
@@ -61,7 +63,7 @@ def render(cuts: Cuts, runs: Mapping[str, Trajectory] | None = None) -> Iterator
         yield Rendered(sample, cuts.trajectory, view, prompt, follows, cut)
 
 
-def _view(trajectory: Trajectory, sample: Sample, cut: Cut | None, traces: dict[int, str]) -> View:
+def _view(trajectory: Trajectory, sample: Sample, cut: Cut | None, traces: _Traces) -> View:
     if cut is None:
         return View(name="repo", trajectory_id=sample.trajectory_id, k=0, text=trajectory.task_text)
     if sample.variant is not None:
@@ -70,11 +72,20 @@ def _view(trajectory: Trajectory, sample: Sample, cut: Cut | None, traces: dict[
         view = next(view for view in cut.views if view.name == sample.view)
     if view.text or view.name != "trace":
         return view
-    if sample.k not in traces:
-        from passdown.data.views.table import build_view
-
-        traces[sample.k] = build_view("trace", cut_off(trajectory, sample.k)).text
     return msgspec.structs.replace(view, text=traces[sample.k])
+
+
+class _Traces(dict[int, str]):
+    """The texts of the traces at each cut, of which the views were kept without; made when one is needed."""
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        super().__init__()
+        self._trajectory = trajectory
+        self._shared = Shared(trajectory.root)
+
+    def __missing__(self, k: int) -> str:
+        text = self[k] = text_of(cut_off(self._trajectory, k), self._shared)
+        return text
 
 
 def _completion(cuts: Cuts, sample: Sample, cut: Cut | None, runs: Mapping[str, Trajectory]) -> list[Message] | str:

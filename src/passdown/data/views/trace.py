@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from passdown.data.records import Step, View
+from passdown.data.records import Prefix, Step, View
 from passdown.data.views.facts import stated_in
 from passdown.data.views.material import Material
 from passdown.data.views.options import Options
 from passdown.data.views.preamble import whole
-from passdown.data.views.shared import Scrubber
+from passdown.data.views.shared import Scrubber, Shared
 from passdown.evidence.words import cut_middle
 from passdown.model.session import (
     AnyEvent,
@@ -62,7 +62,7 @@ def build(material: Material, options: Options) -> View:
     if options.budget is not None:
         room = options.budget - estimate_tokens(whole(material.task, "x"))
     kept, counts = _fitted(entries, room, options.policy)
-    text = whole(material.task, "\n\n".join(entry.shown for entry in kept))
+    text = _text(material.task, kept)
     steps = {entry.step for entry in kept}
     facts = tuple(fact for fact in material.facts if fact.step in steps)
     if counts:
@@ -73,11 +73,24 @@ def build(material: Material, options: Options) -> View:
     )  # fmt: skip
 
 
+def text_of(prefix: Prefix, shared: Shared) -> str:
+    """Return the text of the trace alone, with no budget: what was not kept of the view."""
+    return _text(shared.trace.clean(prefix.task_text), _entries(prefix, shared, shared.trace))
+
+
+def _text(task: str, entries: Sequence[Entry]) -> str:
+    return whole(task, "\n\n".join(entry.shown for entry in entries))
+
+
 def entries_of(material: Material, scrubber: Scrubber) -> list[Entry]:
     """Return what is shown of a prefix, event by event, cleaned by one of the material's redactors."""
-    task, clean, shared = material.prefix.task_text, scrubber.clean, material.shared
+    return _entries(material.prefix, material.shared, scrubber)
+
+
+def _entries(prefix: Prefix, shared: Shared, scrubber: Scrubber) -> list[Entry]:
+    task, clean = prefix.task_text, scrubber.clean
     what = "entries" if scrubber is shared.trace else "entries in notes"
-    made = [shared.of_step(what, step, lambda s: list(_of_step(s, task, clean))) for step in material.prefix.steps]
+    made = [shared.of_step(what, step, lambda s: list(_of_step(s, task, clean))) for step in prefix.steps]
     return [entry for entries in made for entry in entries]
 
 
