@@ -16,7 +16,7 @@ from passdown.data.worlds.desk import as_bytes
 from passdown.data.worlds.run import PREDECESSORS, recorded_run
 from passdown.data.worlds.table import WORLDS, build_world
 
-PATIENT = msgspec.structs.replace(LIMITS, seconds=30)
+BRIEF = msgspec.structs.replace(LIMITS, seconds=2)
 BASE = {"a.py": b"print('one')\n", "src/b.py": b"x = 1\n"}
 
 
@@ -47,7 +47,7 @@ def test_what_a_command_does_to_files_is_known_where_nobody_could_tell(script: A
         .uses("str_replace_editor", {"command": "str_replace", "path": "/testbed/a.py", "old_str": "one", "new_str": "two"})
         .runs("cd .. && python a.py && chmod +x a.py", "two\n").trajectory()
     )  # fmt: skip
-    found = rerun(run, Base(BASE), limits=PATIENT)
+    found = rerun(run, Base(BASE), limits=LIMITS)
     assert found.divergence is None
     assert found.content(2, "src/made.txt") == b"1\n2\n"
     assert found.content(4, "a.py") == b"print('two')\n"
@@ -68,7 +68,7 @@ def test_a_replay_stops_at_the_first_thing_that_is_not_as_recorded(
     script: Any, command: str, printed: str, code: int, reason: str
 ) -> None:
     run = script().asks("Go.").runs("echo x > n", "").runs(command, printed, code).runs("echo y > n", "").trajectory()
-    found = rerun(run, Base(BASE), limits=LIMITS if "sleep" in command else PATIENT)
+    found = rerun(run, Base(BASE), limits=BRIEF if "sleep" in command else LIMITS)
     assert found.reached == 2
     assert found.divergence is not None
     assert found.divergence.k == 3
@@ -81,22 +81,22 @@ def test_a_replay_stops_at_the_first_thing_that_is_not_as_recorded(
 def test_an_edit_that_does_not_fit_and_a_read_of_something_else_are_divergences(script: Any) -> None:
     edit = {"command": "str_replace", "path": "/testbed/a.py", "old_str": "three", "new_str": "two"}
     run = script().asks("Go.").uses("str_replace_editor", edit).trajectory()
-    assert "does not fit a.py" in str(rerun(run, Base(BASE), limits=PATIENT).divergence)
+    assert "does not fit a.py" in str(rerun(run, Base(BASE), limits=LIMITS).divergence)
     run = script().asks("Go.").uses("str_replace_editor", edit, "No such text", "failed").trajectory()
-    assert rerun(run, Base(BASE), limits=PATIENT).divergence is None
+    assert rerun(run, Base(BASE), limits=LIMITS).divergence is None
     read = (
         script()
         .asks("Go.")
         .uses("Read", {"file_path": "/testbed/a.py"}, "     1\tother\n     2\ty\n     3\tz\n")
         .trajectory()
     )
-    assert "holds something else" in str(rerun(read, Base(BASE), limits=PATIENT).divergence)
+    assert "holds something else" in str(rerun(read, Base(BASE), limits=LIMITS).divergence)
 
 
 @needs_namespaces
 def test_a_log_cannot_harm_who_replays_it(script: Any) -> None:
     run = script().asks("Go.").runs("rm -rf /testbed/* /etc/* /sandbox 2>/dev/null; echo done", "done\n").trajectory()
-    found = rerun(run, Base(BASE), limits=PATIENT)
+    found = rerun(run, Base(BASE), limits=LIMITS)
     assert found.divergence is None
     assert found.changed(2) == {"a.py": "", "src/b.py": ""}
 
