@@ -68,6 +68,12 @@ def test_calls(
             ("rejected", None, ""),
         ),
         (
+            "<persisted-output>\nOutput too large (59.5KB). Full output saved to: /x.txt\n\nPreview (first 2KB):\nok",
+            False,
+            {"stdout": "ok", "stderr": "", "interrupted": False, "persistedOutputPath": "/x.txt"},
+            ("ok", 0, ""),
+        ),
+        (
             "Claude requested permissions to use Bash, but you haven't granted it yet.",
             True,
             None,

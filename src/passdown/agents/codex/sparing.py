@@ -50,7 +50,7 @@ class Sparing:
             return None
         if data.startswith(_OUTPUT, STAMPED):
             return self._output(data)
-        return self._tokens(line) if data.endswith(b"}}") else None
+        return self._tokens(line) if data.endswith(b"}}") and data.find(_GLUED, STAMPED) < 0 else None
 
     def _output(self, data: bytes) -> Events | None:
         match = _FINE.match(data)
