@@ -10,10 +10,12 @@ from collections import Counter
 import msgspec
 import pytest
 
+from passdown.data.records import Provenance, Trajectory
 from passdown.data.worlds.build import HIDDEN, replaced
 from passdown.data.worlds.desk import desk
 from passdown.data.worlds.model import Part, World
-from passdown.data.worlds.table import KERNELS, WORLDS, all_worlds, build_world, kernel_called
+from passdown.data.worlds.past import commit_id
+from passdown.data.worlds.table import KERNELS, WORLDS, all_worlds, build_world, kernel_called, world_of
 from passdown.data.worlds.verify import verify
 from passdown.errors import UsageError
 
@@ -168,6 +170,7 @@ def test_a_past_has_the_same_commits_each_time() -> None:
                     (place.commit(world.history), place.run("git log --format='%h %ad %s'; git status -s").text)
                 )
         assert found[0] == found[1]
+        assert found[0][0] == commit_id(world.history), "known without asking git"
         assert len(found[0][1].splitlines()) == len(world.history), "nothing differs from the last commit"
 
 
@@ -181,6 +184,18 @@ def test_worlds_are_the_same_whatever_the_hash_seed() -> None:
         for seed in ("1", "2")
     }  # fmt: skip
     assert len(found) == 1
+
+
+def test_a_run_of_a_world_that_has_changed_is_of_none() -> None:
+    world = build_world(FIRST)
+    run = Trajectory(
+        trajectory_id="x", provenance=Provenance(source="worlds"), steps=(), instance_id=FIRST,
+        base_commit=commit_id(world.history),
+    )  # fmt: skip
+    assert world_of(run) == world
+    for other in ({"base_commit": "0" * 40}, {"instance_id": "nowhere-a"}, {"provenance": Provenance(source="chat")}):
+        assert world_of(msgspec.structs.replace(run, **other)) is None
+    assert commit_id(()) == ""
 
 
 def test_unknown_names_are_told() -> None:

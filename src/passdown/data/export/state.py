@@ -10,7 +10,6 @@ from passdown.data.perturb.admission import tree_of
 from passdown.data.records import Trajectory
 from passdown.data.replay.blobs import BlobStore
 from passdown.data.samples.render import Rendered
-from passdown.data.worlds.run import SOURCE
 
 NO_STATE = "the state at its cut is not known"
 DIRTY = "the contents of some files at its cut are not known"
@@ -71,13 +70,13 @@ def state_of(rendered: Rendered, blobs: BlobStore) -> State | str:
 
 
 def known_of(run: Trajectory) -> Known | None:
-    """Return what is known of a run's task: of worlds of our own everything, of other sources nothing yet."""
+    """Return what is known of a run's task: of worlds of our own (as they are now) everything, else nothing."""
     from passdown.data.worlds.desk import as_bytes
-    from passdown.data.worlds.table import WORLDS, build_world
+    from passdown.data.worlds.table import world_of
 
-    if run.provenance.source != SOURCE or run.instance_id not in WORLDS:
+    world = world_of(run)
+    if world is None:
         return None
-    world = build_world(run.instance_id)
     base = as_bytes(world.files)
     return Known(base, {**base, **as_bytes(world.reference)}, as_bytes(world.hidden))
 

@@ -157,12 +157,13 @@ def _commit(place: Path, name: str) -> str:
 
 def _world(trajectory: Trajectory) -> Base | None:
     """Return a world's beginning; a successor's run began with what another left behind."""
-    from passdown.data.worlds.desk import as_bytes, past
-    from passdown.data.worlds.table import build_world
+    from passdown.data.worlds.desk import as_bytes
+    from passdown.data.worlds.past import imported
+    from passdown.data.worlds.table import world_of
 
     try:
         told = msgspec.json.decode(trajectory.extras or "{}", type=_Told)
-        world = build_world(trajectory.instance_id)
-    except (UsageError, msgspec.DecodeError):
+    except msgspec.DecodeError:
         return None
-    return None if told.continues else Base(as_bytes(world.files), {}, past(world.history))
+    world = world_of(trajectory)
+    return Base(as_bytes(world.files), {}, imported(world.history)) if world and not told.continues else None

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from passdown.data.worlds.model import Commit
+from passdown.data.worlds.past import imported
 from passdown.data.worlds.warm import warm
 from passdown.io.process import Ended, run_process
 from passdown.model.pattern import lazy_pattern
@@ -24,7 +25,6 @@ _TOOK = lazy_pattern(r"\bin \d+\.\d+s\b")
 _ADDRESS = lazy_pattern(r"\b0x[0-9a-f]{6,16}\b")
 _STDLIB = lazy_pattern(r'(?<=File ")/[^"\n]*/lib/python3\.\d+/')
 _DATE = "2024-03-04T09:00:00+0000"
-_BEGAN, _DAY = 1_706_778_000, 86_400
 _START = "git init -q -b main && git fast-import --quiet < {} && git reset -q && git rev-parse HEAD"
 _KNOWN_ANSWERS = 4096
 _MOST_SAID = 1 << 20
@@ -83,7 +83,7 @@ class Desk:
     def commit(self, history: Sequence[Commit]) -> str:
         """Make a repository with this past and return the id of its last commit."""
         stream = self.home / "history"
-        stream.write_bytes(past(history))
+        stream.write_bytes(imported(history))
         return self.run(_START.format(shlex.quote(str(stream)))).text.strip()
 
     def tests(self, command: str) -> Answer:
@@ -122,23 +122,6 @@ class Desk:
         text = text.replace(str(self.folder), self.root).replace(str(self.home), "/home/dev")
         text = _STDLIB.sub("/usr/lib/python3/", text)
         return _ADDRESS.sub("0x7f0000000000", _TOOK.sub("in 0.001s", text))
-
-
-def past(history: Sequence[Commit]) -> bytes:
-    """Return commits as `git fast-import` reads them."""
-    return b"".join(_imported(commit, day) for day, commit in enumerate(history))
-
-
-def _imported(commit: Commit, day: int) -> bytes:
-    """Return a commit as `git fast-import` reads it; the ids depend on nothing but its content and its day."""
-    who = f"Dev <dev@example.org> {_BEGAN + day * _DAY} +0000"
-    message = commit.message.encode()
-    head = f"commit refs/heads/main\nauthor {who}\ncommitter {who}\ndata {len(message)}\n".encode() + message + b"\n"
-    files = [
-        f"M 100644 inline {path}\ndata {len(content)}\n".encode() + content + b"\n"
-        for path, content in as_bytes(commit.files).items()
-    ]
-    return head + b"".join(files)
 
 
 @contextmanager

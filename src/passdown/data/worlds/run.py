@@ -24,11 +24,10 @@ from passdown.data.worlds.skills import (
     successors,
     wrong_file,
 )  # fmt: skip
-from passdown.data.worlds.table import build_world
+from passdown.data.worlds.table import SOURCE, build_world
 from passdown.data.worlds.verify import Verdict, verify
 from passdown.errors import UsageError
 
-SOURCE = "worlds"
 LICENCE = "Apache-2.0"
 _PATCH = "git add -A -N . && git diff {base}"
 

@@ -7,10 +7,13 @@ from functools import lru_cache
 from importlib import import_module
 from typing import cast
 
+from passdown.data.records import Trajectory
 from passdown.data.worlds.build import made
 from passdown.data.worlds.model import Kernel, World
+from passdown.data.worlds.past import commit_id
 from passdown.errors import UsageError
 
+SOURCE = "worlds"
 KERNELS: dict[str, tuple[str, ...]] = {
     "durations": ("a", "b", "c", "d"),
     "caches": ("a", "b", "c", "d"),
@@ -44,6 +47,19 @@ def build_world(world_id: str) -> World:
     name, _, variant = world_id.partition("-")
     kernel = kernel_called(name)
     return made(kernel, next(row for row in kernel.variants if row.id == variant))
+
+
+@lru_cache(maxsize=128)
+def _commit(world_id: str) -> str:
+    return commit_id(build_world(world_id).history)
+
+
+def world_of(trajectory: Trajectory) -> World | None:
+    """Return the world that a run was made in; None where it is of none, or of one that has changed since."""
+    if trajectory.provenance.source != SOURCE or trajectory.instance_id not in WORLDS:
+        return None
+    same = trajectory.base_commit == _commit(trajectory.instance_id)
+    return build_world(trajectory.instance_id) if same else None
 
 
 def all_worlds() -> Iterator[World]:
