@@ -26,13 +26,18 @@ HEAD = 64 << 10
 
 _EXPORT = lazy_pattern(rb'\s*\{\s*"info"\s*:\s*\{[^{}]{0,4000}?"id"\s*:\s*"ses_')
 _RECORD = lazy_pattern(rb'\s*\{(?:\s*"[A-Za-z]{1,40}"\s*:\s*"[^"]{0,4000}"\s*,){0,8}\s*"id"\s*:\s*"(?:ses|msg)_')
+_TABLE = lazy_pattern(rb"CREATE TABLE (?:IF NOT EXISTS )?[`\"\[]?session[`\"\]\s(]")
 _IDS = lazy_pattern(rb"(?:ses|msg|prt)_[0-9a-f]{8}")
 
 
 def recognise(head: bytes, name: str) -> bool:
     """Say whether a file that starts with `head` is OpenCode's: its database, an export, or a file of its tree."""
     if head.startswith(SQLITE_MAGIC):
-        return name.startswith("opencode") or ".opencode." in name or b"`part`" in head or bool(_IDS.search(head))
+        if b"`part`" in head or _IDS.search(head):
+            return True
+        # While its tables stand in the write-ahead log alone, the file says nothing, and its name has to do.
+        called = name.startswith("opencode") or ".opencode." in name
+        return called and (b"CREATE TABLE" not in head or _TABLE.search(head) is not None)
     head = head.removeprefix(b"\xef\xbb\xbf")
     if _EXPORT.match(head):
         return True
