@@ -6,6 +6,7 @@ import ast
 import random
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from passdown.data.perturb.scene import lines_of
@@ -64,6 +65,19 @@ def _same(one: ast.AST, other: ast.AST) -> bool:
     return True
 
 
+@lru_cache(maxsize=8)
+def _tree(text: str) -> ast.Module | None:
+    """Return a module's tree, which nobody may change: the same file is edited in many ways, one after the other."""
+    return parsed(text)
+
+
+@lru_cache(maxsize=8)
+def _options(text: str) -> tuple[tuple[_Function, str], ...]:
+    """Return every local variable that can be renamed for certain, with its function."""
+    tree = _tree(text)
+    return tuple((function, name) for function in functions(tree) for name in _locals_of(function)) if tree else ()
+
+
 def functions(tree: ast.AST) -> Iterator[_Function]:
     """Yield every function in the order of the text."""
     found = [node for node in ast.walk(tree) if isinstance(node, _Function)]
@@ -72,11 +86,10 @@ def functions(tree: ast.AST) -> Iterator[_Function]:
 
 def rename_local(text: str, dice: random.Random) -> Renamed | None:
     """Rename one local variable of one function; None where there is none that can be renamed for certain."""
-    tree = parsed(text)
+    tree = _tree(text)
     if tree is None or not text.isascii():
         return None
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | set(re.findall(r"\w+", text))
-    options = [(function, name) for function in functions(tree) for name in _locals_of(function)]
+    names, options = set(re.findall(r"\w+", text)), list(_options(text))
     for function, old in dice.sample(options, len(options)):
         free = [name for end in ("value", "found", "local", "here") if (name := f"{old}_{end}") not in names]
         if not free:
@@ -136,7 +149,7 @@ def _renamed(text: str, function: _Function, old: str, new: str) -> str:
 
 def reformat(text: str, dice: random.Random) -> str | None:
     """Lay a module out differently: a blank line less or more between functions, a comment. None when it cannot be."""
-    tree = parsed(text)
+    tree = _tree(text)
     if tree is None:
         return None
     lines = lines_of(text)
@@ -147,7 +160,8 @@ def reformat(text: str, dice: random.Random) -> str | None:
         at = dice.choice(tops) - 1
         lines.insert(at, "# reviewed: no change in behaviour\n")
         made = "".join(lines)
-    return made if made != text and same_meaning(made, text) else None
+    back = parsed(made)
+    return made if made != text and back is not None and _same(back, tree) else None
 
 
 def otherwise(lines: list[str], whole: str, start: int) -> list[str] | None:
