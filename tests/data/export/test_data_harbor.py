@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from passdown.data.engine.outputs import export
+from passdown.data.export.harbor import environment
 from passdown.data.export.patch import patch_of
+from passdown.data.export.state import State
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +67,24 @@ def test_hidden_tests_fail_on_what_was_left_and_pass_with_the_solution(tasks: li
     assert len(log.stdout.splitlines()) == 1
     _run(task / "solution/solve.sh", tree)
     assert _reward(task, tree) == {"reward": 1, "solved": 1.0, "kept": 1.0}
+
+
+def test_what_was_staged_is_in_the_index_and_not_in_the_tree(tmp_path: Path) -> None:
+    state = State(
+        base=dict.fromkeys(("a.py", "b.py", "c.py", "d.py"), b"1\n"), tree={"a.py": b"3\n", "b.py": b"1\n", "d.py": b"2\n"},
+        left={"a.py": b"3\n", "c.py": None, "d.py": b"2\n"}, solution={}, hidden={}, fail_to_pass=(), pass_to_pass=(),
+        staged={"a.py": b"2\n", "b.py": b"2\n"},
+    )  # fmt: skip
+    for name, data in environment(state, "/app").items():
+        (tmp_path / "task" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "task" / name).write_bytes(data)
+    tree = _laid_out(tmp_path / "task", tmp_path)
+    assert {path.name: path.read_bytes() for path in tree.glob("*.py")} == state.tree
+    for name in state.staged:
+        shown = subprocess.run(["git", "show", f":{name}"], cwd=tree, check=True, capture_output=True)
+        assert shown.stdout == b"2\n"
+    status = subprocess.run(["git", "status", "--porcelain"], cwd=tree, check=True, capture_output=True, text=True)
+    assert status.stdout.splitlines() == ["MM a.py", "MM b.py", " D c.py", " M d.py"]
 
 
 def test_a_tree_cannot_talk_the_judge_into_a_reward(tasks: list[Path], tmp_path: Path) -> None:

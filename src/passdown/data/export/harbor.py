@@ -93,7 +93,6 @@ def task_files(rendered: Rendered, blobs: BlobStore) -> dict[str, bytes] | str:
     texts = {
         "instruction.md": f"{given.rstrip()}\n",
         "task.toml": _toml(rendered),
-        "environment/Dockerfile": _dockerfile(state, workdir),
         "tests/test.sh": _TEST.format(workdir=workdir),
         "tests/judge.py": Path(judge.__file__).read_text("utf-8"),
         "tests/expected.json": f"{json.dumps(expected, indent=2)}\n",
@@ -101,20 +100,35 @@ def task_files(rendered: Rendered, blobs: BlobStore) -> dict[str, bytes] | str:
         "solution/solution.patch": patch,
     }
     files = {name: text.encode("utf-8", "replace") for name, text in texts.items()}
-    files |= _below("environment/base", state.base) | _below("environment/left", state.left)
-    return files | _below("tests/hidden", state.hidden)
+    return files | environment(state, workdir) | _below("tests/hidden", state.hidden)
+
+
+def environment(state: State, workdir: str) -> dict[str, bytes]:
+    """Return the files of a task's `environment/`: the image, and what is copied into it."""
+    files = {"environment/Dockerfile": _dockerfile(state, workdir).encode()}
+    files |= _below("environment/base", state.base) | _below("environment/staged", state.staged)
+    return files | _below("environment/left", _left(state))
 
 
 def _below(folder: str, files: Mapping[str, bytes | None]) -> dict[str, bytes]:
     return {f"{folder}/{path}": data for path, data in files.items() if data is not None}
 
 
+def _left(state: State) -> dict[str, bytes | None]:
+    """Return what is laid over the commit at last: what differs from it, and what was staged in between."""
+    return {path: state.tree.get(path) for path in state.staged} | state.left
+
+
 def _dockerfile(state: State, workdir: str) -> str:
-    """Return the image: one commit of the base, and on it what the predecessor left, not committed."""
+    """Return the image: one commit of the base, on it the index, and what the predecessor left, not committed."""
     lines = [f"FROM {IMAGE}", f"WORKDIR {workdir}", "COPY base/ ./", f"RUN {_COMMIT}"]
-    if any(data is not None for data in state.left.values()):
-        lines.append("COPY left/ ./")
-    if gone := sorted(path for path, data in state.left.items() if data is None):
+    if state.staged:
+        lines += ["COPY staged/ ./", f"RUN {json.dumps(['git', 'add', '-f', '--', *sorted(state.staged)])}"]
+    left = _left(state)
+    if there := sorted(path for path, data in left.items() if data is not None):
+        # COPY keeps times: git would take a file of the same size and second for the one that it knows.
+        lines += ["COPY left/ ./", f"RUN {json.dumps(['touch', '--', *there])}"]
+    if gone := sorted(path for path, data in left.items() if data is None):
         lines.append(f"RUN {json.dumps(['rm', '-f', '--', *gone])}")
     if state.executable:
         lines.append(f"RUN {json.dumps(['chmod', '+x', '--', *sorted(state.executable)])}")

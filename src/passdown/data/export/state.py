@@ -14,7 +14,8 @@ from passdown.data.samples.render import Rendered
 NO_STATE = "the state at its cut is not known"
 DIRTY = "the contents of some files at its cut are not known"
 NO_BASE = "the base commit's files and the hidden tests are not at hand"
-IN_GIT = "a part of its state stands in git's own folder, which no folder of files holds"
+IN_GIT = "an unfinished merge cannot be laid out as files"
+_INDEX = "index:"
 DONE = "nothing is left to do at its cut"
 
 
@@ -22,7 +23,7 @@ class State(Struct, frozen=True, kw_only=True):
     """Everything that a task is made of. `left` and `solution` hold changed files whole, None for a deleted one.
 
     `left` is what the predecessor changed of `base`, `solution` what a reference solution changes of the state then.
-    `executable` names files of the tree that are programs.
+    `staged` is what git's index holds that the tree does not; `executable` names files of the tree that are programs.
     """
 
     base: dict[str, bytes]
@@ -32,6 +33,7 @@ class State(Struct, frozen=True, kw_only=True):
     hidden: dict[str, bytes]
     fail_to_pass: tuple[str, ...]
     pass_to_pass: tuple[str, ...]
+    staged: dict[str, bytes]
     executable: frozenset[str] = frozenset()
 
 
@@ -53,7 +55,8 @@ def state_of(rendered: Rendered, blobs: BlobStore) -> State | str:
         return NO_STATE
     if snapshot.dirty or not snapshot.exact:
         return DIRTY
-    if any(one.kind == "git" for one in snapshot.volatile):
+    in_git = [one for one in snapshot.volatile if one.kind == "git"]
+    if not all(one.key.startswith(_INDEX) for one in in_git):
         return IN_GIT
     known = known_of(run)
     if known is None:
@@ -65,6 +68,7 @@ def state_of(rendered: Rendered, blobs: BlobStore) -> State | str:
     return State(
         base=known.base, tree=tree, left=_changes(known.base, tree), solution=solution, hidden=known.hidden,
         fail_to_pass=run.outcome.fail_to_pass, pass_to_pass=run.outcome.pass_to_pass,
+        staged={one.key.removeprefix(_INDEX): blobs.get(one.value) for one in in_git},
         executable=frozenset(file.path for file in snapshot.delta if file.mode == "100755" and file.blob),
     )  # fmt: skip
 
