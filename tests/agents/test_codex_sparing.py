@@ -14,7 +14,7 @@ from codex_rows import Row, call, event, item, meta, of, prompt, row, said, shel
 from passdown.agents.codex.sessions import read, read_sparing
 from passdown.evidence.collect import collect_evidence
 from passdown.model.evidence import Evidence, RepositoryFacts
-from passdown.model.session import SessionEnd, SessionRef, TakenBackError, ToolResult, Unknown, Usage
+from passdown.model.session import SessionEnd, SessionRef, SessionStart, TakenBackError, ToolResult, Unknown, Usage
 from passdown.sessions.read import read_ref
 
 FINE = "Chunk ID: 1a2b\nWall time: 0.2500 seconds\nProcess exited with code 0\nOriginal token count: 1\nOutput:\n"
@@ -100,6 +100,20 @@ def test_a_row_that_another_was_glued_to_loses_nothing(write: Write) -> None:
     spared, whole = list(read_sparing(ref, lambda _: True)), list(read(ref))
     assert of(spared, Unknown) == of(whole, Unknown) != []
     assert spared == whole
+
+
+def test_a_log_that_lost_its_beginning_starts_with_its_start(write: Write) -> None:
+    ref = write(tokens(100, 100), tokens(200, 100), *shell("c", "ls", FINE))
+    spared, whole = [list(events) for events in (read_sparing(ref, lambda _: True), read(ref))]
+    assert isinstance(spared[0], SessionStart)
+    assert spared[0] == whole[0]
+
+
+def test_copies_of_answers_are_counted(write: Write) -> None:
+    answers = [part for n in range(4) for part in (event("agent_message", message=f"{n}"), said("assistant", f"{n}"))]
+    torn = line(event("agent_message", message="torn"))[:-5] + line(said("user", "Mind the gap."))
+    ref = write(meta(), *prompt("Go."), *answers, torn)
+    assert list(read_sparing(ref, lambda _: True)) == list(read(ref))
 
 
 def test_tokens_are_told_together(write: Write) -> None:

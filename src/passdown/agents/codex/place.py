@@ -6,16 +6,22 @@ from typing import Any
 
 from passdown.io.log import milliseconds
 
+_SECONDS = {f"{second:02}.": second * 1000 for second in range(60)}
+
 
 class Place:
-    """The present row: its `offset`, `line` and `length`, its timestamp as written, and whose history it is."""
+    """The present row: its `offset`, `line`, `length`, and timestamp as written, and whose history it is.
 
-    __slots__ = ("_base", "_minute", "active", "copied", "length", "line", "offset", "when")
+    `complete` says that it ends with a line feed.
+    """
+
+    __slots__ = ("_base", "_minute", "active", "complete", "copied", "length", "line", "offset", "when")
 
     def __init__(self) -> None:
         self.offset = 0
         self.line = 0
         self.length = 0
+        self.complete = False
         self.when: Any = None
         self.active = True
         self.copied = False
@@ -35,12 +41,10 @@ class Place:
         """Return the row's time in milliseconds; rows of the same minute are cheap. None when it has none."""
         text = self.when
         try:
-            if len(text) == 24 and text[:17] == self._minute and text[19] == "." and text[23] == "Z":
-                return self._base + int(text[17:19] + text[20:23])
-        except TypeError:  # no text
+            if text[:17] == self._minute and text[23:] == "Z":
+                return self._base + _SECONDS[text[17:20]] + int(text[20:23])
+        except (KeyError, TypeError, ValueError):  # no text, or no time that is written as Codex does
             pass
-        except (ValueError, OverflowError):
-            return None
         return self.parse(text)
 
     def parse(self, text: Any) -> int | None:

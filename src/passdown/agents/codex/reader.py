@@ -40,7 +40,6 @@ class Reader:
         self.state.sparing = unread is not None
         self._sparing = Sparing(self.state, unread) if unread else None
         self.records = 0
-        self.bytes = 0
         self._early: list[AnyEvent] = []
         self._begun = False
 
@@ -50,13 +49,13 @@ class Reader:
         lineage, place, events = state.lineage, state.place, _NOTHING
         dropped, spare = state.dropped, self._sparing.take if self._sparing else None
         for line in lines:
-            place.offset, place.line, data, place.length, complete = line
-            self.bytes = place.offset + place.length + complete
+            place.offset, place.line, data, place.length, place.complete = line
             if not data and data is not None:
                 continue
             self.records += 1
             if spare and data and data.startswith(HEADS, STAMPED) and (spared := spare(line)) is not None:
-                yield from dialogue.hold(spared) if dialogue.waiting else spared
+                if spared:
+                    yield from dialogue.hold(spared) if dialogue.waiting else spared
                 continue
             try:
                 row = decode(data)  # type: ignore[arg-type]  # None, a line over the cap, is a TypeError
@@ -155,10 +154,11 @@ class Reader:
 
     def _finish(self) -> Events:
         state = self.state
+        size = state.place.offset + state.place.length + state.place.complete
         left = self._sparing.finish() if self._sparing else _NOTHING
         events = [*state.dialogue.settle(), *state.tools.flush(), *left]
         ignored = dict(sorted(state.ignored.items()))
-        end = SessionEnd(offset=self.bytes, records=self.records, bytes=self.bytes, ignored=ignored)
+        end = SessionEnd(offset=size, records=self.records, bytes=size, ignored=ignored)
         return [*(() if self._begun else self._begin(_NOTHING)[0]), *events, end]
 
 

@@ -1,8 +1,8 @@
 """Rows that say nothing to a reader who only wants to know what was done: they are told by their beginning.
 
-Most bytes of a rollout are outputs of commands that went well, and one row in seven is the running total of tokens.
-A row is taken for one of them only when its fields stand as Codex writes them; any other is decoded whole. What is
-damaged inside of an output is not noticed then.
+Most bytes of a rollout are outputs of commands that went well; one row in seven is the running total of tokens, one in
+twelve the copy of an answer. A row is taken for one of them only when its fields stand as Codex writes them; any other
+is decoded whole. What is damaged inside of such a row is not noticed then.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from passdown.model.session import Unread
 STAMPED = 39
 """Bytes before the type of a row whose time is written to the millisecond."""
 _OUTPUT = b',"type":"response_item","payload":{"type":"function_call_output","call_id":"'
+_SAID = b',"type":"event_msg","payload":{"type":"agent_message",'
 _TOKENS = b',"type":"event_msg","payload":{"type":"token_count",'
-HEADS = (_OUTPUT, _TOKENS)
+HEADS = (_OUTPUT, _SAID, _TOKENS)
 """What the rows begin with that may be spared, after their time."""
 _FINE = lazy_pattern(
     rb'\{"timestamp":"([\d:.TZ-]{24})"' + _OUTPUT.replace(b"{", rb"\{") + rb'([\w-]{1,100})","output":"'
@@ -46,11 +47,13 @@ class Sparing:
     def take(self, line: Line) -> Events | None:
         """Return the events of a row, those of a total of tokens left for later; None for a row to be decoded."""
         data = line.data
-        if data is None or self._state.lineage.kind:
+        if data is None or self._state.lineage.kind or not self._state.started:
             return None
         if data.startswith(_OUTPUT, STAMPED):
             return self._output(data)
-        return self._tokens(line) if data.endswith(b"}}") and data.find(_GLUED, STAMPED) < 0 else None
+        if not data.endswith(b"}}") or data.find(_GLUED, STAMPED) >= 0:
+            return None
+        return self._said() if data.startswith(_SAID, STAMPED) else self._tokens(line)
 
     def _output(self, data: bytes) -> Events | None:
         match = _FINE.match(data)
@@ -69,6 +72,14 @@ class Sparing:
         events = self._state.went_on()
         events.append(tools.result(self._state.place, call_id, called, ended)[0])
         return events
+
+    def _said(self) -> Events | None:
+        """Pass over the copy of an answer, where answers are known to have items of their own."""
+        dialogue = self._state.dialogue
+        if not dialogue.items or dialogue.waiting:
+            return None
+        self._state.ignored["event_msg/agent_message"] += 1
+        return _NOTHING
 
     def _tokens(self, line: Line) -> Events | None:
         """Leave a total for later: the last one holds all of them. Of each model one is told at once."""
@@ -95,5 +106,5 @@ class Sparing:
         if self._last is None:
             return _NOTHING
         place = self._state.place
-        place.offset, place.line, _, place.length, _ = self._last
+        place.offset, place.line, *_ = self._last
         return self._decoded(self._last) or _NOTHING
