@@ -64,6 +64,8 @@ def test_from_files_to_samples(folder: Path) -> None:
     card = json.loads((out / "export/card.json").read_text())
     assert card["trajectories"] == 3
     assert card["counts"]["licence"] == {"MIT": card["samples"]}
+    assert all(0 <= one["real"] <= one["exact"] <= one["cuts"] > 0 for one in card["replay"].values())
+    assert "## How well the files at the cuts are known" in (out / "export/card.md").read_text()
     assert set(card["counts"]["view"]) == {"repo", "trace", "summary", "structured"}
     rows = [
         json.loads(line) for path in (out / "export/jsonl").glob("*.jsonl") for line in path.read_text().splitlines()

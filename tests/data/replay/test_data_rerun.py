@@ -9,7 +9,7 @@ import pytest
 from tests.data.replay.test_data_sandbox import LIMITS, needs_namespaces
 
 from passdown.data.replay.base import Base, find_base
-from passdown.data.replay.likeness import ALIKE, likeness, settled
+from passdown.data.replay.likeness import ALIKE, likeness, same_tests, settled
 from passdown.data.replay.rerun import rerun
 from passdown.data.replay.virtual import replay
 from passdown.data.worlds.desk import as_bytes
@@ -121,3 +121,19 @@ def test_what_a_run_tells_counts() -> None:
     listed = ["a.py:1:x", "b.py:2:x is here", "c.py:3:there is x"]
     assert likeness("\n".join(listed), "\n".join(reversed(listed))) < ALIKE
     assert likeness("\n".join(listed), "\n".join(reversed(listed)), ordered=False) == 1.0
+
+
+def test_one_more_failure_in_a_long_output_is_no_likeness() -> None:
+    lines = [f"tests/t.py::test_{number} PASSED" for number in range(200)]
+    well = "\n".join([*lines, "200 passed in 1.00s"])
+    bad = "\n".join(
+        [
+            *lines[:-1],
+            "tests/t.py::test_199 FAILED",
+            "FAILED tests/t.py::test_199 - boom",
+            "1 failed, 199 passed in 2.00s",
+        ]
+    )
+    assert likeness(well, bad) >= ALIKE
+    assert not same_tests(well, bad)
+    assert same_tests(well, well.replace("1.00s", "9.21s"))

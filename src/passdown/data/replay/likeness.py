@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 
 from passdown.evidence.output import bare_output
+from passdown.evidence.reports import read_report
 from passdown.model.pattern import lazy_pattern
 
 ALIKE = 0.9
@@ -49,6 +50,15 @@ def likeness(recorded: str, now: str, *, ordered: bool = True) -> float:
     if one == other:
         return 1.0
     return SequenceMatcher(None, _words(one), _words(other), autojunk=False).ratio()
+
+
+def same_tests(recorded: str, now: str) -> bool:
+    """Say whether two outputs of a test runner tell of the same failures and the same number of tests.
+
+    In a long output that is one word of many, and all that matters.
+    """
+    one, other = read_report(settled(recorded)), read_report(settled(now))
+    return (one.ran, one.failed, set(one.failing)) == (other.ran, other.failed, set(other.failing))
 
 
 def _words(text: str) -> list[str]:

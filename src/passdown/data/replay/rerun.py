@@ -20,7 +20,7 @@ from passdown.data.replay.apply import applied
 from passdown.data.replay.base import Base
 from passdown.data.replay.blobs import BlobStore
 from passdown.data.replay.contents import GONE, Content, Gone, Whole, seen
-from passdown.data.replay.likeness import ALIKE, likeness
+from passdown.data.replay.likeness import ALIKE, likeness, same_tests
 from passdown.data.replay.sandbox import File, Limits, Sandbox, Wall
 from passdown.data.replay.showing import shown
 from passdown.data.replay.snapshot import EXECUTABLE, PLAIN, snapshot_of
@@ -214,6 +214,8 @@ class _Play:
             return Divergence(k, f"a command ended with {ended.code}", alike, result.text[:400], ended.text[:400])
         if alike < ALIKE:
             return Divergence(k, "a command printed something else", alike, result.text[:400], ended.text[:400])
+        if "TEST" in kinds and not same_tests(result.text, ended.text):
+            return Divergence(k, "tests came out otherwise", alike, result.text[-400:], ended.text[-400:])
         return None
 
     # --- tools of an agent's own -------------------------------------------------------------------------------------
