@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 
 import msgspec
@@ -13,7 +13,9 @@ import pytest
 from passdown.data.actions.keys import key
 from passdown.data.records import Reject, Trajectory
 from passdown.data.replay.virtual import replay
+from passdown.data.sources.parts import Part
 from passdown.data.sources.table import read_source
+from passdown.data.sources.worlds import parts_of
 from passdown.data.worlds.run import (
     PREDECESSORS,
     SUCCESSORS,
@@ -169,6 +171,19 @@ def test_a_list_of_worlds_is_a_source(tmp_path: Path) -> None:
     assert [type(run) for run in runs] == [Trajectory, Trajectory, Reject, Reject]
     assert [run.provenance.row for run in runs if run.provenance] == [2, 3, 5, 6]
     assert {run.provenance.licence for run in runs if run.provenance} == {"Apache-2.0"}
+
+
+def test_a_long_list_falls_into_parts_that_make_the_same_runs(tmp_path: Path) -> None:
+    listed = tmp_path / "worlds.txt"
+    listed.write_text("*\n")
+    parts = parts_of(listed)
+    assert len(parts) > 4, "for several processes"
+    assert parts[-1].end == len(WORLDS) * len(SKILLS)
+    assert [(one.end, other.begin) for one, other in pairwise(parts)] == [(one.end, one.end) for one in parts[:-1]]
+    listed.write_text(f"{FIRST} hasty\nnowhere\n{FIRST} hasty 2\n")
+    whole = list(read_source(listed, "worlds"))
+    cut = [Part(begin=0, end=1), Part(begin=1, end=3)]
+    assert [run for part in cut for run in read_source(listed, "worlds", part=part)] == whole
 
 
 def test_unknown_skills_are_told() -> None:

@@ -106,10 +106,13 @@ def _grouped(inputs: list[Input], most: int) -> Iterator[list[Input]]:
 
 def _parts(entry: Input, size: int, most: int) -> list[Part]:
     """Return the parts of a large file; none where it can only be read whole, or not at all, as reading it will say."""
+    from passdown.data.sources import worlds
     from passdown.data.sources.sessions import BROKEN
     from passdown.data.sources.table import is_rows
 
     path = Path(entry.path)
+    if entry.source == "worlds" and path.is_file():  # small, and much to do
+        return worlds.parts_of(path)
     if not path.is_file() or (size <= most and path.suffix != ".parquet"):  # Parquet is small only until it is read
         return []
     try:

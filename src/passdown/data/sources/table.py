@@ -139,7 +139,7 @@ def read_source(
         row = row if row is not None else recognise(path)
         origin = Origin(source=row.id, licence=licence or row.licence, file=name or path.name)
         module = import_module(row.module)
-        if row.id == "sessions" and part is not None:
+        if row.id in _WHOLE and part is not None:
             yield from module.read_part(path, origin, part)
         elif row.id in _WHOLE:
             yield from cast("Files", module).read_file(path, origin)
