@@ -106,7 +106,10 @@ def test_the_stream_itself(tmp_path: Path) -> None:
         assert stream.tell() == 10
         stream.seek(0)
         assert stream.read() == TEXT
-        with pytest.raises(OSError, match="only be read from its beginning"):
+        for place in (300_000, 7, 400_000, 0):
+            stream.seek(place)
+            assert stream.read(20) == TEXT[place : place + 20]
+        with pytest.raises(OSError, match="end of a compressed log"):
             stream.seek(0, 2)
     raw = open_regular(path)
     packed = Decompressed(raw)

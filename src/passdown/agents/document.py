@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Raw
 
-from passdown.io.files import open_regular, read_most
+from passdown.io.jsonl import read_document as load
 from passdown.io.jsonl import salvage
 from passdown.io.log import BAD
 from passdown.model.pattern import lazy_pattern
@@ -46,8 +46,7 @@ def read_document(path: Path, key: str = "") -> Document:
 
     Raises `FileNotFoundError` when the file is gone.
     """
-    with open_regular(path) as stream:
-        data = read_most(stream, MAX_DOCUMENT + 1)
+    data = load(path, MAX_DOCUMENT + 1)
     if len(data) > MAX_DOCUMENT:
         return Document({}, [Item(None, 0, len(data), long=True)], len(data))
     whole = _whole(data, key)

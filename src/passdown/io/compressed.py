@@ -41,12 +41,15 @@ class Decompressed(io.RawIOBase):
         return self._raw.fileno()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go back to the beginning, or say where it stands; there is no other place to go to."""
-        if offset or whence == io.SEEK_END:
-            raise io.UnsupportedOperation("a compressed log can only be read from its beginning")
+        """Go to a place counted from the beginning, reading all before it, or say where it stands."""
+        if whence == io.SEEK_END or (offset and whence == io.SEEK_CUR):
+            raise io.UnsupportedOperation("the end of a compressed log is not known")
         if whence == io.SEEK_SET:
-            self._raw.seek(0)
-            self._frame, self._at, self.broken = None, 0, False
+            if offset < self._at or not offset:
+                self._raw.seek(0)
+                self._frame, self._at, self.broken = None, 0, False
+            while self._at < offset and self.read(min(offset - self._at, _PIECE)):
+                pass
         return self._at
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:

@@ -116,6 +116,19 @@ def read_file_lines(path: Path, *, max_line: int = MAX_LINE) -> Iterator[Line]:
             yield from read_lines(stream, limit=size, max_line=max_line)
 
 
+def read_document(path: Path, limit: int) -> bytes:
+    """Return the first bytes of a file, up to `limit`, decompressed; memory is taken for those that are there alone."""
+    with open_log(path) as stream:
+        size = size_of(stream)
+        if size is not None:
+            return stream.read(min(limit, size + 1))
+        parts, left = [], limit
+        while left and (part := stream.read(min(left, CHUNK))):
+            parts.append(part)
+            left -= len(part)
+    return b"".join(parts)
+
+
 def size_of(stream: IO[bytes]) -> int | None:
     """Return how many bytes an open log holds now; None for a compressed one, which tells only at its end."""
     if _packed_in(stream) is not None:

@@ -14,8 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from passdown.io.files import open_regular
-from passdown.io.jsonl import read_file_lines
+from passdown.io.jsonl import open_log, read_file_lines
 from passdown.model.session import AnyEvent, Interruption, SessionEnd, SessionRef, SessionStart
 from passdown.trajectories.conversation import Conversation, Message, moment_of
 from passdown.trajectories.document import Part, Reading, Row, choose, decoded, items, open_rows
@@ -65,7 +64,7 @@ def read(ref: SessionRef) -> Iterator[AnyEvent]:
     Raises `FileNotFoundError` when the file is gone, `UsageError` when it holds several and none of them is named.
     """
     path = Path(ref.path)
-    with open_regular(path) as stream:
+    with open_log(path) as stream:
         shape = outline(stream.read(1 << 20))
     bare = "role" in shape.keys
     if bare and shape.shape == "object":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +12,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from passdown.errors import UsageError
-from passdown.io.files import open_regular
-from passdown.io.jsonl import Line, read_file_lines, salvage
+from passdown.io.jsonl import Line, read_document, read_file_lines, salvage
 from passdown.io.log import BAD
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import SessionEnd, Unknown
@@ -70,17 +70,14 @@ def open_rows(path: Path, *, listed: bool) -> Container:
 
     Lines are read one by one. Raises `FileNotFoundError` when the file is gone.
     """
-    with open_regular(path) as stream:
-        size = stream.seek(0, 2)
+    size = path.stat().st_size
     return Container(_lines(path) if is_lines(path) else _document(path, size, listed=listed), size)
 
 
 def is_lines(path: Path) -> bool:
     """Say whether a file holds a trajectory a line. Raises `FileNotFoundError` when the file is gone."""
-    with open_regular(path) as stream:
-        size = stream.seek(0, 2)
-    first = next(read_file_lines(path), None)
-    return first is not None and first.length + 1 < size and (first.data is None or _is_object(first.data))
+    first, second = (*islice(read_file_lines(path), 2), None, None)[:2]
+    return first is not None and second is not None and (first.data is None or _is_object(first.data))
 
 
 def _is_object(data: bytes) -> bool:
@@ -113,14 +110,16 @@ def _document(path: Path, size: int, *, listed: bool) -> Iterator[Row]:
     if size > MAX_DOCUMENT:
         yield Row(None, length=size)
         return
-    with open_regular(path) as stream:
-        data = stream.read(size)  # a number as large as the limit would take that much memory
+    data = read_document(path, MAX_DOCUMENT + 1)
+    if len(data) > MAX_DOCUMENT:
+        yield Row(None, length=len(data))
+        return
     if listed and data.lstrip(b"\xef\xbb\xbf\x00 \t\r\n")[:1] == b"[":
         for part in items(data, decode_list(data)):
             if part.lost is None:
                 yield Row(part.data, _name_of(part.data), part.offset, 0, len(part.data))
         return
-    yield Row(data, _name_of(data), 0, 0, size)
+    yield Row(data, _name_of(data), 0, 0, len(data))
 
 
 def decode_list(data: bytes) -> list[Raw] | None:

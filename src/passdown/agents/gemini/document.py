@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from passdown.agents.gemini.records import ROW, Row
-from passdown.io.files import open_regular, read_most
-from passdown.io.jsonl import salvage
+from passdown.io.jsonl import read_document, salvage
 from passdown.io.log import BAD
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import Unknown
@@ -33,8 +32,7 @@ class Item(NamedTuple):
 
 def messages_in(path: Path) -> Iterator[Item]:
     """Yield the document's header, then its messages in order; of one that is cut off, those that are whole."""
-    with open_regular(path) as stream:
-        data = read_most(stream, MAX_DOCUMENT + 1)
+    data = read_document(path, MAX_DOCUMENT + 1)
     size = len(data)
     if size > MAX_DOCUMENT:
         yield Item(Unknown(reason="line_too_long", length=size), 0, 1, size)

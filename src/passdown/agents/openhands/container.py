@@ -12,7 +12,7 @@ from msgspec import Raw
 
 from passdown.errors import UnsafeError
 from passdown.io.files import open_regular, read_most
-from passdown.io.jsonl import MAX_LINE, open_log, read_file_lines, salvage
+from passdown.io.jsonl import MAX_LINE, open_log, read_document, read_file_lines, salvage
 from passdown.io.log import BAD, HEAD
 from passdown.model.pattern import lazy_pattern
 
@@ -100,8 +100,7 @@ def _of_folder(folder: Path, max_line: int) -> Iterator[Piece]:
 
 
 def _of_list(path: Path) -> Iterator[Piece]:
-    with open_regular(path) as stream:
-        data = read_most(stream, MAX_DOCUMENT + 1)
+    data = read_document(path, MAX_DOCUMENT + 1)
     if len(data) > MAX_DOCUMENT:
         yield Piece(None, 0, 0, len(data))
         return

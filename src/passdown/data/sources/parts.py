@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from passdown.io.files import open_regular
-from passdown.io.jsonl import read_file_lines, read_lines
+from passdown.io.jsonl import open_log, read_file_lines, read_lines, size_of
 from passdown.trajectories.document import Row, is_blank, is_lines, row_of
 
 
@@ -34,7 +34,9 @@ def parts_of(path: Path, size: int) -> list[Part]:
 
     if is_parquet(path):
         return list(_groups(path, size))
-    return list(_ranges(path, size)) if path.suffix != ".zst" and is_lines(path) else []
+    with open_log(path) as stream:
+        plain = size_of(stream) is not None
+    return list(_ranges(path, size)) if plain and is_lines(path) else []
 
 
 def _ranges(path: Path, size: int) -> Iterator[Part]:
