@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from passdown.data.actions.keys import key
+from passdown.data.filters.split import group_of
 from passdown.data.records import Reject, Trajectory
 from passdown.data.replay.virtual import replay
 from passdown.data.sources.parts import Part
@@ -143,6 +144,12 @@ def test_a_run_is_the_same_each_time() -> None:
     text = msgspec.json.encode(run.trajectory).decode()
     assert "passdown-world-" not in text
     assert run.trajectory.outcome.patch.startswith("diff --git")
+
+
+def test_worlds_of_one_program_are_on_one_side_of_the_split() -> None:
+    runs = [predecessor_run(world, "hasty") for world in (FIRST, WORLDS[1], WORLDS[4])]
+    one, same, other = (group_of(run) for run in runs)
+    assert one == same != other
 
 
 def test_seeds_change_what_is_said() -> None:

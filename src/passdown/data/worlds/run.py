@@ -125,7 +125,7 @@ def _run(
         name += f"-{told.state[:12]}" * bool(told.state)
     trajectory = assemble(
         actor.events, Provenance(source=SOURCE, source_version="1", licence=LICENCE), trajectory_id=f"{SOURCE}-{name}",
-        instance_id=world.id, repo=f"worlds/{world.id}", base_commit=commit, task_text=task, outcome=outcome,
+        instance_id=world.id, repo=f"{SOURCE}/{world.kernel}", base_commit=commit, task_text=task, outcome=outcome,
         extras=msgspec.json.encode(told).decode(),
     )  # fmt: skip
     return Run(trajectory, tuple(actor.trees), verdict)
