@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -16,8 +18,9 @@ from passdown.data.engine.pipeline import FilterTable
 from passdown.data.engine.shards import Row, read_batches, shards_in
 from passdown.data.engine.stage import Batch, Stage, Work
 from passdown.data.engine.stages import trajectory_in
-from passdown.data.filters.minhash import Entry, entry, near_duplicates
+from passdown.data.filters.minhash import Entry, band_hashes, entry, near_duplicates
 from passdown.data.filters.result import dropped, key_of
+from passdown.data.filters.shingles import np, npt
 from passdown.data.records import Provenance, Reject
 from passdown.io.files import write_files
 
@@ -39,6 +42,7 @@ class _Named(Struct, frozen=True):
     provenance: Provenance
 
 
+_AT_ONCE = 256
 _NAMED = msgspec.json.Decoder(_Named)
 _SIGNED = msgspec.json.Decoder(Signed)
 
@@ -66,27 +70,55 @@ def signing() -> Work:
 def decide(signed: Path, out: Path, settings: FilterTable) -> Path:
     """Write which trajectories are dropped as copies to the file `out`, and return it. `signed` is what `sign` wrote.
 
-    Holds about a kilobyte for each trajectory, never the trajectories themselves. Which one of several is kept depends
-    on the set alone.
+    Holds 144 bytes for each trajectory, and a kilobyte for each that may be a copy. Which one of several is kept
+    depends on the set alone.
     """
-    best: dict[str, tuple[tuple[object, ...], str]] = {}
-    entries: dict[str, Entry] = {}
+    best: dict[str, Entry] = {}
     gone: Gone = {}
-    for found in _signed(signed):
-        rank, key = found.entry.rank, found.entry.key
+    maybe = _may_be_copies(signed)
+    for found in (found for found, chosen in zip(_signed(signed), maybe, strict=True) if chosen):
         other = best.get(found.content_hash)
-        if other is not None and other[0] <= rank:
-            gone[key] = ("duplicate", other[1])
+        if other is not None and other.rank <= found.entry.rank:
+            gone[found.entry.key] = ("duplicate", other.key)
             continue
         if other is not None:
-            gone[other[1]] = ("duplicate", key)
-            del entries[other[1]]
-        best[found.content_hash] = (rank, key)
-        entries[key] = found.entry
-    near = near_duplicates(entries.values(), settings.near_duplicates)
+            gone[other.key] = ("duplicate", found.entry.key)
+        best[found.content_hash] = found.entry
+    near = near_duplicates(best.values(), settings.near_duplicates)
     gone.update((key, ("near_duplicate", kept)) for key, kept in near.items())
     write_files([(out, msgspec.json.encode(dict(sorted(gone.items()))))])
     return out
+
+
+def _may_be_copies(folder: Path) -> npt.NDArray[np.bool_]:
+    """Say of each trajectory whether another one has its content, or a hash of a band in common with it."""
+    contents: list[npt.NDArray[np.uint64]] = []
+    bands: list[npt.NDArray[np.uint32]] = []
+    signed = _signed(folder)
+    while batch := list(islice(signed, _AT_ONCE)):
+        contents.append(np.frombuffer(b"".join(map(_content, batch)), np.uint64).reshape(-1, 2))
+        bands.append(band_hashes([found.entry for found in batch]))
+    if not bands:
+        return np.zeros(0, np.bool_)
+    found = _shared(np.concatenate(contents).view("V16").ravel())
+    every = np.concatenate(bands)
+    for column in every.T:
+        found |= _shared(column) & (column != 0)
+    return found
+
+
+def _content(found: Signed) -> bytes:
+    return hashlib.blake2b(found.content_hash.encode(), digest_size=16).digest()
+
+
+def _shared(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Say of each value whether it stands there more than once."""
+    order = np.argsort(values, kind="stable")
+    same = values[order[1:]] == values[order[:-1]]
+    found: npt.NDArray[np.bool_] = np.zeros(len(values), np.bool_)
+    found[order[1:]] = same
+    found[order[:-1]] |= same
+    return found
 
 
 def _signed(folder: Path) -> Iterator[Signed]:

@@ -1,13 +1,15 @@
 """Near-duplicates: MinHash over action and task 5-grams, bands to find candidates, within one repository.
 
-In memory `near_unique` does all of it. Over shards, `entry` is made of each trajectory by itself, `near_duplicates`
-takes all entries (640 bytes each) and says which are dropped; neither depends on any order.
+In memory `near_unique` does all of it. Over shards, `entry` is made of each trajectory by itself; `band_hashes` tell at
+128 bytes each which of them can have a near-duplicate, and `near_duplicates` takes those entries and says which are
+dropped. None depends on any order.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -64,6 +66,25 @@ def entry(trajectory: Trajectory) -> Entry:
         key=key_of(trajectory), group=group_of(trajectory), rank=rank_of(trajectory),
         signature=signature(shingles(trajectory)).tobytes(),
     )  # fmt: skip
+
+
+def band_hashes(entries: Sequence[Entry]) -> npt.NDArray[np.uint32]:
+    """Return a row of 32 hashes for each entry: two that are near-duplicates have one in common, at its place.
+
+    Of the empty signature all are 0.
+    """
+    signed = np.frombuffer(b"".join(found.signature for found in entries), np.uint32)
+    halves = signed.view(np.uint64).reshape(-1, BANDS, ROWS // 2)
+    groups = np.fromiter((_group_hash(found.group) for found in entries), np.uint64, len(entries))
+    made = mixed(halves[:, :, 0] ^ mixed(halves[:, :, 1] + groups[:, None]))
+    hashes = (made >> np.uint64(32)).astype(np.uint32) | np.uint32(1)
+    hashes[signed.reshape(-1, PERMUTATIONS).min(axis=1) == np.iinfo(np.uint32).max] = 0
+    return hashes
+
+
+@lru_cache(maxsize=4096)
+def _group_hash(group: str) -> int:
+    return int.from_bytes(hashlib.blake2b(group.encode("utf-8", "replace"), digest_size=8).digest())
 
 
 def near_unique(trajectories: Iterable[Trajectory], least: float = SIMILAR) -> Filtered:
