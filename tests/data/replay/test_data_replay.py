@@ -230,3 +230,15 @@ def test_an_ellipsis_in_a_file_is_no_cut(script: Any) -> None:
     run = script().asks("Go.").runs("cat n.py", 'print("…")\n').runs("cat m.py", "a\n… +12 lines\n").trajectory()
     assert replay(run).content(3, "n.py") == 'print("…")\n'.encode()
     assert replay(run).content(3, "m.py") is None
+
+
+def test_temporary_files_are_no_part_of_a_tree(script: Any) -> None:
+    run = (
+        script().asks("Go.").runs("echo x > new.txt").runs("sed -i s/a/b/ /tmp/log.txt; echo y > ~/.rc")
+        .runs("sed -i s/a/b/ /elsewhere/file.txt").trajectory()
+    )  # fmt: skip
+    found = replay(run, BASE)
+    assert found.exact(3)
+    assert [file.path for file in found.snapshot(3).delta] == ["new.txt"]
+    assert found.snapshot(3).dirty == ()
+    assert not found.exact(4), "another folder may be the work"

@@ -10,7 +10,13 @@ from passdown.data.records import FileState, Snapshot, Trajectory
 from passdown.data.replay.blobs import BlobStore
 from passdown.data.replay.volatile import volatile_at
 
+_APART = ("/tmp/", "/private/tmp/", "/var/tmp/", "/var/folders/", "/private/var/folders/", "/dev/")  # noqa: S108
 PLAIN, EXECUTABLE = "100644", "100755"
+
+
+def is_apart(path: str) -> bool:
+    """Say whether a path is of no tree: temporary, in somebody's home, or named by a variable that nobody knows."""
+    return path[:1] in ("~", "$", "") or path.startswith(_APART)
 
 
 class State(Protocol):
@@ -36,7 +42,8 @@ class State(Protocol):
 def snapshot_of(state: State, k: int, blobs: BlobStore | None = None) -> Snapshot:
     """Return the state after `k` steps; known contents are kept in `blobs` when it is given."""
     delta: list[FileState] = []
-    changed, modes = dict(state.changed(k)), state.modes(k)
+    changed = {path: digest for path, digest in state.changed(k).items() if not is_apart(path)}
+    modes = {path: executable for path, executable in state.modes(k).items() if not is_apart(path)}
     for path in modes:
         if path not in changed and (content := state.content(k, path)) is not None:
             changed[path] = hashlib.sha256(content).hexdigest()

@@ -15,7 +15,7 @@ from passdown.data.replay.blobs import BlobStore
 from passdown.data.replay.contents import GONE, UNKNOWN, Content, Gone, Lines, Unknown, Whole, seen
 from passdown.data.replay.rewriting import rewritten, script_of
 from passdown.data.replay.showing import Shown, shown, shown_by_diff
-from passdown.data.replay.snapshot import snapshot_of
+from passdown.data.replay.snapshot import is_apart, snapshot_of
 from passdown.data.replay.staging import Staging, git_words
 from passdown.model.session import ToolCall, ToolResult
 
@@ -237,6 +237,8 @@ class Replay:
         if self.base is None:
             return self._first.get(path, UNKNOWN)
         found = self.base.get(path)
+        if found is None and path[:1] in ("/", "~", "$"):
+            return self._first.get(path, UNKNOWN)  # the base tells of the workspace alone
         return GONE if found is None else Whole(found.decode("utf-8", "surrogateescape"))
 
     def _now(self, path: str) -> Content:
@@ -297,17 +299,22 @@ class Replay:
         return {path: executable for at, path, executable in self._bits if at <= k}
 
     def exact(self, k: int) -> bool:
-        """Say whether every file changed by then is known whole and no later look at it tells otherwise."""
-        return self.consistent(k) and "?" not in self.changed(k).values()
+        """Say whether every file changed by then is known whole and no later look at it tells otherwise.
+
+        That is about a tree: temporary files and those in somebody's home do not matter.
+        """
+        known = (digest != "?" or is_apart(path) for path, digest in self.changed(k).items())
+        return self.consistent(k) and all(known)
 
     def consistent(self, k: int) -> bool:
         """Say whether every change until then could be followed, and no look tells otherwise.
 
         That is what makes a point exact once the base tree is at hand; `exact` says that it is without.
         """
-        if any(at <= k and (path == "." or self._is_stale(at, path, k)) for at, path in self.untold):
+        inside = ((at, path) for at, path in self.untold if at <= k and not is_apart(path))
+        if any(path == "." or self._is_stale(at, path, k) for at, path in inside):
             return False
-        return all(self._agrees(k, path) for path in self.versions)
+        return all(self._agrees(k, path) for path in self.versions if not is_apart(path))
 
     def _is_stale(self, at: int, path: str, k: int) -> bool:
         """Say whether what was not told of a file at a step is still not known at `k`."""
