@@ -14,6 +14,7 @@ from atif import Trajectory as Atif
 
 from passdown.data.engine.card import make_card
 from passdown.data.engine.outputs import TARGETS, export, read_records
+from passdown.data.export.state import DONE, IN_GIT
 from passdown.errors import UsageError
 from passdown.sessions.read import read_session
 
@@ -71,6 +72,9 @@ def test_verl_rows_have_what_its_documentation_names(worked: Path, tmp_path: Pat
         judged = json.loads(row["reward_model"]["ground_truth"])
         assert judged["fail_to_pass"] and judged["command"].startswith("python -m unittest")
         assert not any(test in row["prompt"][1]["content"] for test in judged["fail_to_pass"])
+    told = export(worked, "harbor", tmp_path / "tasks")
+    exact = sum(row["extra_info"]["exact"] for row in rows)
+    assert exact == sum(told.samples.values()) + sum(told.dropped.get(reason, 0) for reason in (DONE, IN_GIT))
     assert len({row["extra_info"]["index"] for row in rows}) == len(rows)
     talks = _rows(tmp_path, "sft.parquet")
     assert all(row["messages"][-1]["role"] in ("assistant", "tool") for row in talks)

@@ -53,7 +53,7 @@ def state_of(rendered: Rendered, blobs: BlobStore) -> State | str:
     snapshot, run = rendered.snapshot, rendered.trajectory
     if snapshot is None:
         return NO_STATE
-    if snapshot.dirty or not snapshot.exact:
+    if not rendered.exact:
         return DIRTY
     in_git = [one for one in snapshot.volatile if one.kind == "git"]
     if not all(one.key.startswith(_INDEX) for one in in_git):

@@ -43,7 +43,7 @@ def schemas() -> dict[str, Any]:
     return {
         "sft": pa.schema([*tokens, *roles, *counts, *messages, *meta]),
         "echo": pa.schema([*tokens, *roles, *counts, *messages, *meta]),
-        "prompts": pa.schema([prompt, *texts, *meta]),
+        "prompts": pa.schema([prompt, *texts, pa.field("exact", pa.bool_()), *meta]),
     }
 
 
@@ -105,5 +105,5 @@ def prompt_row(rendered: Rendered) -> dict[str, Any]:
         "tools": rendered.trajectory.tools,
         "verifier": msgspec.json.encode(verifier(rendered.trajectory)).decode(),
         "reward": msgspec.json.encode(REWARD).decode(),
-        "snapshot_id": snapshot.snapshot_id if snapshot else "",
+        "snapshot_id": snapshot.snapshot_id if snapshot else "", "exact": rendered.exact,
     }  # fmt: skip

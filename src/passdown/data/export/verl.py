@@ -35,8 +35,8 @@ def schemas() -> dict[str, Any]:
     text = pa.string()
     source = [pa.field("data_source", text), pa.field("ability", text)]
     info = pa.struct([
-        ("index", pa.int64()), *((name, text) for name in _TEXTS), ("k", pa.int32()), ("ops", pa.list_(text)),
-        ("difficulty", pa.float32()),
+        ("index", pa.int64()), *((name, text) for name in _TEXTS), ("k", pa.int32()), ("exact", pa.bool_()),
+        ("ops", pa.list_(text)), ("difficulty", pa.float32()),
     ])  # fmt: skip
     return {
         "rl": pa.schema([
@@ -85,8 +85,9 @@ def _source(rendered: Rendered) -> dict[str, Any]:
             "index": int(sample.sample_id.rpartition("-")[2][:12], 16), "split": run.split,
             "sample_id": sample.sample_id, "group_key": sample.group_key, "trajectory_id": sample.trajectory_id,
             "repo": run.repo, "instance_id": run.instance_id,
-            "snapshot_id": snapshot.snapshot_id if snapshot else "", "k": sample.k, "point": sample.point,
-            "view": sample.view, "level": sample.level, "ops": list(sample.ops), "difficulty": sample.difficulty,
+            "snapshot_id": snapshot.snapshot_id if snapshot else "", "exact": rendered.exact, "k": sample.k,
+            "point": sample.point, "view": sample.view, "level": sample.level, "ops": list(sample.ops),
+            "difficulty": sample.difficulty,
             "licence": run.provenance.licence, "tools": run.tools,
             "reward": msgspec.json.encode(REWARD).decode(),
         },

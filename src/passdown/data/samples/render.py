@@ -31,6 +31,12 @@ class Rendered(NamedTuple):
         """Return the tree that the successor finds, None where it is not known."""
         return _found(self.cut, self.sample) if self.cut is not None else None
 
+    @property
+    def exact(self) -> bool:
+        """Say whether all of that tree is known."""
+        snapshot = self.snapshot
+        return snapshot is not None and snapshot.exact and not snapshot.dirty
+
 
 def _found(cut: Cut, sample: Sample) -> Snapshot | None:
     """Return the tree at a cut, as the sample's operators left it."""
