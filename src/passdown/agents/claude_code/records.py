@@ -148,8 +148,13 @@ ROW = msgspec.json.Decoder(Row)
 
 TICK = b'"type":"progress","data":{"type":"'
 TICK_WITHIN = 1024
-_BEGUN = b'{"parentUuid":'
-_NESTED = b'{"type":"'
+
+
+class _Whole(Struct, gc=False):
+    """Any object, passed over."""
+
+
+_WHOLE = msgspec.json.Decoder(_Whole)
 
 
 def salvaged(line: Line, data: bytes, where: dict[str, Any]) -> Iterator[Row | Unknown]:
@@ -164,16 +169,19 @@ def salvaged(line: Line, data: bytes, where: dict[str, Any]) -> Iterator[Row | U
         yield Unknown(reason="bad_json" if line.complete else "torn_line", length=line.length, **where)
 
 
-def is_tick(line: Line) -> bool:
+def is_tick(data: bytes) -> bool:
     """Say whether a line that holds `TICK` is that row alone: another may stand behind it or a part of it."""
-    data = line.data or b""
-    return line.complete and data.count(_NESTED) == 1 and data.find(_BEGUN, 1) < 0 and b'}{"' not in data
+    try:
+        _WHOLE.decode(data)
+    except BAD:
+        return False
+    return True
 
 
 def tick_of(data: bytes) -> str:
     """Return the name of a progress row that holds `TICK`: up to half of a log are such rows, which hold nothing else.
 
-    They need not be decoded: these bytes cannot stand inside a JSON string, where a quote is escaped.
+    They need no values decoded: these bytes cannot stand inside a JSON string, where a quote is escaped.
     """
     start = data.find(TICK, 0, TICK_WITHIN) + len(TICK)
     return "progress/" + data[start : start + 32].partition(b'"')[0].decode("ascii", "replace")

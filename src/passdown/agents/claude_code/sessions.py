@@ -186,7 +186,7 @@ class _Log:
             if data is not None and (not data or data.isspace()):
                 continue
             self.records += 1
-            if data is not None and data.find(TICK, 0, TICK_WITHIN) >= 0 and is_tick(line):
+            if data is not None and data.find(TICK, 0, TICK_WITHIN) >= 0 and is_tick(data):
                 reader.ignore(tick_of(data))
                 continue
             where: dict[str, Any] = {"offset": offset, "line": number}
