@@ -103,6 +103,48 @@ def test_commands_and_tests_that_failed() -> None:
     assert [ended[e.call_id] for e in ran] == [("failed", None), ("unknown", None)]
 
 
+def test_tests_have_their_output_where_the_history_holds_it(tmp_path: Path) -> None:
+    events = run(
+        tmp_path,
+        "> aider a.py --test-cmd pytest -q a --auto-test  ",
+        "",
+        "#### mend it  ",
+        "",
+        "a.py\n```\nx = 1\n```\n",
+        "> Tokens: 1 sent, 1 received.  ",
+        "> Applied edit to a.py  ",
+        "> Commit 0123abc fix: mend it  ",
+        "> ===== test session starts =====",
+        "collected 2 items",
+        "",
+        "> FAILED a.py::test_x - TypeError  ",
+        "> ===== 1 failed, 1 passed in 0.1s =====  ",
+        "> Attempt to fix test errors? y  ",
+        "",
+        "I see. It is mended.",
+        "",
+        "> Tokens: 2 sent, 1 received.  ",
+        "> Applied edit to a.py  ",
+        "> ===== test session starts =====",
+        "collected 2 items",
+        "",
+        "===== 2 passed, 1 warning in 0.1s =====  ",
+        "",
+        "#### and now the docs  ",
+        "",
+        "===== 3 passed in 0.1s =====  ",
+    )
+    ran = [e.call_id for e in of(events, ToolCall) if e.action == "run"]
+    ended = [e for e in of(events, ToolResult) if e.call_id in ran]
+    assert [(e.outcome, e.text.splitlines()[-1]) for e in ended] == [
+        ("failed", "===== 1 failed, 1 passed in 0.1s ====="), ("ok", "===== 2 passed, 1 warning in 0.1s ====="),
+    ]  # fmt: skip
+    assert ended[0].text.startswith("===== test session starts")
+    assert "FAILED a.py::test_x - TypeError" in ended[0].text
+    offsets = [event.offset for event in events]
+    assert offsets == sorted(offsets)
+
+
 def test_tokens_models_and_an_interruption() -> None:
     events = events_of(HISTORY)
     assert [(e.input, e.cache_read, e.cache_write, e.output) for e in of(events, Usage)] == [

@@ -62,7 +62,8 @@ def test_the_request_of_a_slash_command_is_the_persons(log) -> None:
 
 def test_what_a_subagent_was_told_is_the_goal_of_its_own_session_alone(log, make_log) -> None:
     told = make_log("sub")
-    told.add(UserMessage, text="Review the export for lost rows.", origin="subagent")
+    context = "<git-context>\nRemote: none\n</git-context>\n\n"
+    told.add(UserMessage, text=f"{context}Review the export for lost rows.", origin="subagent")
     told.say("No row is lost.")
     packet = build_packet(told.evidence())
     assert (packet.goal, packet.goal_basis, packet.directives) == ("Review the export for lost rows.", "declared", [])

@@ -79,6 +79,10 @@ def count_run(run):
     if "--test-cmd" in run and "> Attempt to fix test errors?" in run:
         failed_tests = run.count("> Attempt to fix test errors?")
         calls, failures = calls + failed_tests, failures + failed_tests
+    if "--test-cmd" in run:  # what passed is asked nothing about: the summary is the last thing before a person speaks
+        for part in re.split(r"^#### .*  $", run, flags=re.MULTILINE):
+            last = part.rstrip().rsplit("\n", 1)[-1].strip()
+            calls += re.match(r"=+ \d+ passed\b.* in [\d.]+s =+$", last) is not None and "failed" not in last
     if "> Run shell command" in run:
         calls += len(re.findall(r"^> Running \S", run.split("> Run shell command", 1)[1], re.MULTILINE))
     return {

@@ -253,3 +253,12 @@ def test_a_failing_script_that_was_removed_is_not_to_be_mended(  # type: ignore[
     action = build_packet(make_evidence(chains=tuple(chains), tests=tests, plan=None)).next_action
     assert (action.source == "derived:failing_test") is not removed
     assert ("test_probe.py" in action.text) is not removed
+
+
+@pytest.mark.parametrize(("said", "asks"), [("stop", False), ("Cancel, please.", False), ("Stop the export job", True)])
+def test_to_stop_is_nothing_to_take_up(make_evidence: Callable[..., Evidence], said: str, asks: bool) -> None:
+    before = Directive(text="Mend the loader in src/load.py", at=1)
+    evidence = make_evidence(directives=(before, Directive(text=said, at=2)), last_step=None, plan=None,
+                             tests=TestFacts(), chains=(), turn_closed=False, statements=())  # fmt: skip
+    named = build_packet(evidence).next_action.text
+    assert (said in named, "Mend the loader" in named) == (asks, not asks)

@@ -25,6 +25,8 @@ _OURS = r'(?m)^"?\[passdown\] '
 _PADDING = r"(?<=\S)[ \t]{3,}(?=\S)"
 _THOUGHT = r"(?s)<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)"
 """What some models put among their words where the program between does not take it out."""
+_CONTEXT = r"(?s)\A(?:\s*<([a-z][\w-]{0,40})>.*?(?:</\1>|\Z))+"
+"""What a program puts before the words that an agent gives to its subagent."""
 _INSTALLED = r"/[\w-]+:[\w:-]+\s+\S"
 """A command that no program has by itself (`/plan:phase 14`): what it is given is a wish, however short."""
 _BRIEF_FILE = r'(?s)<file name="[^"\n]{0,4096}/passdown/launch/[^"\n]{0,200}">.*</file>\s*'
@@ -75,7 +77,8 @@ class Words:
         That is what a person typed, the request a slash command was given, and the plan a session was begun with.
         """
         if event.origin == "subagent" and not event.agent_id and self.assignment is None:
-            kept, cut = cut_middle(event.text.strip(), MAX_STATEMENT)
+            told = compiled(_CONTEXT).sub("", event.text, count=1).strip()
+            kept, cut = cut_middle(told, MAX_STATEMENT)
             self.assignment = Statement(text=kept, by="agent", at=event.at, cut=cut, source=source)
         if event.agent_id or not _directs(event):
             if event.origin == "queued":

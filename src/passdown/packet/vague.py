@@ -27,6 +27,8 @@ continuar continua seguir sigue terminar siguiente paso pendiente weiter weiterm
 continuer suite terminer prochaine étape rien nada nichts offen le la les el los das der die den und et y de
 """
 _FILLERS = frozenset(_FILLER_WORDS.split())
+_HALTS = frozenset({"stop", "cancel", "abort", "halt", "quit", "exit", "pause"})
+"""What ends something rather than asks for it."""
 _CJK_FILLER_WORDS = """
 继续 接着 接下来 下一步 下一个 完成 剩余 剩下 其余 余下 的 工作 任务 事情 部分 内容 待定 待办 无
 没有 同上 见上 如上 上文 上面 按 计划 进行 推进 处理 一下 开发 做 搞定 修复 解决 问题 优化 改进 改善 完善 代码 测试
@@ -104,12 +106,12 @@ def is_vague(text: str) -> bool:
 
 
 def is_filler(text: str) -> bool:
-    """Say whether a message asks for nothing of its own: "ok", "go on", "继续"."""
+    """Say whether a message asks for nothing of its own: "ok", "go on", "stop", "继续"."""
     flat = " ".join(text.split())
     if len(flat) > 60 or _is_concrete(flat):
         return not flat
     words = [word.casefold().replace("’", "'").replace("'", "") for word in _WORD.findall(_spaced(flat))]
-    return not _cjk_left(flat, _CJK_FILLERS) and all(word in _FILLERS for word in words)
+    return not _cjk_left(flat, _CJK_FILLERS) and all(word in _FILLERS or word in _HALTS for word in words)
 
 
 _ROUNDING_WORDS = """

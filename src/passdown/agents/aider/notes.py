@@ -19,6 +19,12 @@ MISSED = lazy_pattern(r"#{1,3} ?\w{0,40}NoExactMatch: This SEARCH block failed t
 OTHERS = lazy_pattern(r"# The other \d{1,4} SEARCH/REPLACE blocks? (?:was|were) applied successfully")
 RUNNING = lazy_pattern(r"Running (\S.{0,4000})")
 FAILED_TESTS = lazy_pattern(r"Attempt to fix test errors\?")
+OWN = lazy_pattern(r"Added \d+ lines? of output|Commit [0-9a-f]{7} |You can use /|Use /|Restored previous|Git repo")
+"""What Aider says of itself, and no command that it ran."""
+PASSED_TESTS = lazy_pattern(
+    r"(?m)^=+ \d+ passed(?:, \d+ (?:skipped|deselected|xfailed|xpassed|warnings?))* in [\d.]+s.*=+\s*\Z"
+    r"|^Ran \d+ tests? in [\d.]+s\n+OK(?: \(.*\))?\s*\Z"
+)
 TEST_COMMAND = lazy_pattern(
     r" --test-cmd (.{1,1000}?)(?= --(?:no-)?(?:auto-test|test|yes-always|yes|model|message|auto-lint|edit-format|read"
     r"|file|auto-commits)\b)"

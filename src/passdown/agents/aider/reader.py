@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from typing import Any, NamedTuple
 
 from passdown.agents.aider.notes import (
@@ -14,6 +14,8 @@ from passdown.agents.aider.notes import (
     MISSED,
     MODEL,
     OTHERS,
+    OWN,
+    PASSED_TESTS,
     REFUSED,
     RUNNING,
     TEST_COMMAND,
@@ -42,6 +44,7 @@ _FENCE = lazy_pattern(r"\s*(?:```|~~~|<source>|</source>|<code>|</code>)")
 _PATH = lazy_pattern(r"[^\s<>|\"?*](?:[^<>|\"?*\n]{0,400}[^\s<>|\"?*])?\Z")
 _LONGEST = 4 << 20
 """Most characters of one answer that are kept."""
+_MOST_OUTPUT = 400
 _MOST_EDITS = 2000
 
 
@@ -78,6 +81,7 @@ class Reader:
         self._offered = False
         self._tests = ""
         self._testing = False
+        self._output: deque[str] = deque(maxlen=_MOST_OUTPUT)
         self._echo = ""
         self._closes = False
         self._cut = ""
@@ -92,6 +96,7 @@ class Reader:
         elif text.startswith("####") and self._is_typed(text):
             self._end_answer()
             if not self._asked:
+                self._end_tests()
                 self._asked_at = self._base
             self._asked.append(text[4:].strip())
         elif text.startswith(">") and self._is_note(text):
@@ -108,7 +113,7 @@ class Reader:
                 self._said.append("")
         elif self._after_note or not self._awaiting:
             self._end_asked()
-            self.ignored["output"] += 1
+            self._put_out(text)
         else:
             self._end_asked()
             self._answer(text)
@@ -119,6 +124,7 @@ class Reader:
         self._events = []
         self._end_asked()
         self._end_answer()
+        self._end_tests()
         return self._events
 
     def _breaks_off(self, text: str) -> bool:
@@ -229,6 +235,7 @@ class Reader:
     def _note(self, note: str) -> None:
         if (tokens := tokens_of(note)) is not None:
             self._working = self._awaiting = False
+            self._output.clear()
             self._events.append(
                 Usage(
                     response_id=f"line-{self._base['line']}", model=self._model, input=tokens.fresh,
@@ -265,11 +272,25 @@ class Reader:
         elif note.startswith(GOES_ON):
             self._awaiting = True
             if self._tests and FAILED_TESTS.match(note) is not None:
-                self._ran(self._tests, "failed")
+                self._ran(self._tests, "failed", "\n".join(self._output))
+                self._output.clear()
                 return
         elif not self._tests and (match := TEST_COMMAND.search(note)) is not None:
             self._tests = match[1].strip()
+        self._put_out(note)
+
+    def _put_out(self, text: str) -> None:
+        """Take note of a line of output: it may be that of the tests."""
         self.ignored["output"] += 1
+        if self._tests and OWN.match(text) is None:
+            self._output.append(text[:500].rstrip())
+
+    def _end_tests(self) -> None:
+        """Tell of tests that passed: of those nothing is asked, and only their own output says so."""
+        output = "\n".join(self._output)
+        self._output.clear()
+        if self._tests and PASSED_TESTS.search(output) is not None:
+            self._ran(self._tests, "ok", output)
 
     def _stopped(self) -> None:
         if self._working:
@@ -283,8 +304,8 @@ class Reader:
             self._cwd = folder
             self._events.append(WorkspaceChange(cwd=folder, **self._base))
 
-    def _ran(self, command: str, outcome: Outcome = "unknown") -> None:
-        """A command that a person agreed to, or that of the tests. Only that these failed is written down."""
+    def _ran(self, command: str, outcome: Outcome = "unknown", output: str = "") -> None:
+        """A command that a person agreed to, or that of the tests, which alone has its output in older histories."""
         call_id = f"line-{self._base['line']}"
         self._events.append(
             ToolCall(
@@ -292,7 +313,7 @@ class Reader:
                 **self._base,
             )
         )  # fmt: skip
-        self._events.append(ToolResult(call_id=call_id, outcome=outcome, **self._base))
+        self._events.append(ToolResult(call_id=call_id, outcome=outcome, text=output, **self._base))
 
     def _edited(self, path: str, outcome: Outcome, note: str, *, first: bool = False) -> None:
         """Give the edits of a file that wait their end; one that was no block is told of here first."""
