@@ -75,10 +75,16 @@ def test_it_ends_with_the_process_that_asked(tmp_path: Path) -> None:
     pytest.fail("it is still there")
 
 
-def test_a_fork_makes_one_of_its_own() -> None:
-    mine = warm()
-    assert warm() is mine
-    child = os.fork()
-    if not child:
-        os._exit(0 if not mine.usable else 1)
-    assert os.waitpid(child, 0)[1] == 0
+def test_a_fork_makes_one_of_its_own(tmp_path: Path) -> None:
+    code = (
+        "import os; from pathlib import Path; from passdown.data.worlds.warm import warm\n"
+        f"here = Path({str(tmp_path)!r})\n"
+        "def ask(n): return warm().run(['-c', f'raise SystemExit({n})'], here, here / 'out', 5)\n"
+        "mine, first = warm(), ask(3)\n"
+        "child = os.fork()\n"
+        "if not child: os._exit(ask(4) if warm() is not mine else 1)\n"
+        "print(first, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), ask(5), warm() is mine, flush=True)\n"
+        "os._exit(0)"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, capture_output=True, timeout=60)
+    assert done.stdout.split() == [b"3", b"4", b"5", b"True"]
