@@ -22,7 +22,7 @@ from passdown.data.worlds.warm import warm
         ("1 / 0", 1, "ZeroDivisionError"),
         ("import os; os.kill(os.getpid(), 9)", 137, ""),
         ("import os; os._exit(7)", 7, ""),
-        ("while True: pass", 142, ""),
+        ("while True: pass", 155, ""),
     ],
 )
 def test_a_command_ends_as_it_would_by_itself(tmp_path: Path, code: str, ended: int, said: str) -> None:

@@ -16,11 +16,13 @@ from passdown.errors import ConflictError
 from passdown.io.process import run_process
 
 _GRACE = 10.0
+_PATIENCE = 10
 _LOOP = r"""
 import io, json, os, runpy, signal, sys, traceback, unittest
 
 def work(ask):
-    signal.alarm(ask["limit"])
+    signal.setitimer(signal.ITIMER_PROF, ask["limit"])
+    signal.alarm(ask["limit"] * ask["patience"])
     os.chdir(ask["folder"])
     out = os.open(ask["out"], os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
     os.dup2(out, 1)
@@ -81,12 +83,13 @@ class Warm:
     def run(self, argv: Sequence[str], folder: Path, out: Path, limit: int) -> int:
         """Run `-m module ...` or `-c code ...` in a folder, with what it says in the file `out`; return the exit code.
 
+        `limit` is in seconds of its own time, so that a busy machine changes no verdict; one that waits is ended later.
         Raises `ConflictError` when there is no answer, which only happens when the process was ended from outside.
         """
-        ask = {"argv": list(argv), "folder": str(folder), "out": str(out), "limit": limit}
+        ask = {"argv": list(argv), "folder": str(folder), "out": str(out), "limit": limit, "patience": _PATIENCE}
         with self._lock:
             os.write(self._asks, msgspec.json.encode(ask) + b"\n")
-            if not select.select([self._answers], [], [], limit + _GRACE)[0]:
+            if not select.select([self._answers], [], [], limit * _PATIENCE + _GRACE)[0]:
                 self.pid = 0  # a late answer would be taken for that of the next command
                 raise ConflictError("the process that runs tests does not answer", next_step="Run the step again.")
             return int(os.read(self._answers, 16))
