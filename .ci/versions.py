@@ -38,9 +38,10 @@ add one.
 FOOT = """
 *Real sessions* are those of people's own work and of public repositories, *lab sessions* those that the real program
 wrote here against a scripted model, *published fixtures* what another project made or sanitised for its own tests. A
-golden is a summary that a second, independent count agrees with. **Unverified**: the reader follows the program's
+golden is a summary that a second, independent count agrees with, a judged packet one that a person read beside the log
+(`tests/goldens/judged/*.md` says what was right and what was not). **Unverified**: the reader follows the program's
 source or public descriptions, and files of our own making; no real file was at hand. **Fixtures alone**: what others
-published was all there was.
+published was all there was. The formats of trajectories stand in [formats.md](formats.md).
 
 A version beside those seen is read as far as it keeps to the form. When it does not, `wrap`, `take` and `sessions show`
 say `format not understood`, with the records they stumbled over.
@@ -134,10 +135,12 @@ def versions_of(told: dict[str, Any], also: str) -> str:
 def verified(agent: str, told: dict[str, Any]) -> str:
     """Return how a reader was verified."""
     goldens = len(list((TESTS / "goldens/sessions" / agent).glob("*.json")))
+    judged = TESTS / "goldens/judged" / f"{agent}.json"
+    packets = len(json.loads(judged.read_text("utf-8"))) if judged.exists() else 0
     own = any(path.is_file() and path.name != "README.md" for path in (TESTS / "fixtures" / agent).rglob("*"))
     counts = [
         (told.get("real", 0), "real session"), (told.get("lab", 0), "lab session"),
-        (told.get("fixtures", 0), "published fixture"), (goldens, "golden"),
+        (told.get("fixtures", 0), "published fixture"), (goldens, "golden"), (packets, "judged packet"),
     ]  # fmt: skip
     parts = [f"{count:,} {what}{'s' * (count != 1)}" for count, what in counts if count]
     listed = ", ".join(parts + ["hand-made files"] * own)
