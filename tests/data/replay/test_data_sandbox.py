@@ -135,7 +135,16 @@ class TestWalls:
         assert box.run("sleep 60 & echo begun").text == "begun\n"
         assert time.monotonic() - began < LIMITS.seconds
 
-    @pytest.mark.parametrize("path", ["../x", "/x", "a/../../x", "", "a//b", ".git/hooks/post-commit", "a\0b"])
+    def test_a_name_that_is_no_text_is_told_of(self, box: Sandbox) -> None:
+        assert box.run("touch \"$(printf 'a\\200b')\" c; echo on").text == "on\n"
+        assert box.untold == {"a?b"}
+        assert "c" in box.files
+        box.run("rm -f a*b c")
+        assert box.untold == set()
+
+    @pytest.mark.parametrize(
+        "path", ["../x", "/x", "a/../../x", "", "a//b", ".git/hooks/post-commit", "a\0b", "a\udc80"]
+    )
     def test_no_file_is_put_outside(self, box: Sandbox, path: str) -> None:
         assert not is_inside(path)
         assert "outside" in box.put({path: b"x"})

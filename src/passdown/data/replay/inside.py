@@ -51,19 +51,25 @@ class Served:
                 stream.write(data)
             os.chmod(target, 0o755 if mode == 0o100755 else 0o644)  # noqa: PTH101
 
-    def changes(self) -> tuple[list[list[Any]], list[str]]:
-        """Return the files that are others than when they were last looked at, and those too large to be told."""
+    def changes(self) -> dict[str, list[Any]]:
+        """Return the files that are others than when they were last looked at: what they hold, and those of them that
+        are too large to be told. Told every time are odd ones: names that are no text, `.` when there are too many.
+        """
         found: dict[str, _Signature] = {}
+        odd: list[str] = []
         for folder, names, files in os.walk(self.root):
             names[:] = [name for name in names if name not in (".git", "__pycache__")]
             for name in files:
                 path = os.path.join(folder, name)  # noqa: PTH118
+                if any("\ud800" <= letter <= "\udfff" for letter in path):  # a name that is no text
+                    odd.append(os.path.relpath(path, self.root).encode("utf-8", "replace").decode())
+                    continue
                 with contextlib.suppress(OSError):
                     now = os.lstat(path)
                     if stat.S_ISREG(now.st_mode) or stat.S_ISLNK(now.st_mode):
                         found[path] = (now.st_mode, now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino)
             if len(found) > self.limits["files"]:
-                return [], ["."]
+                return {"changed": [], "large": [], "odd": ["."]}
         told: list[list[Any]] = []
         large: list[str] = []
         room = self.limits["told"]
@@ -79,7 +85,7 @@ class Served:
                 told.append([name, base64.b64encode(content).decode(), _mode(signature[0])])
         told += [[os.path.relpath(path, self.root), None, 0] for path in self.known if path not in found]
         self.known = found
-        return told, large
+        return {"changed": told, "large": large, "odd": odd[:100]}
 
     def _read(self, path: str, signature: _Signature, room: int) -> bytes | None:
         if signature[1] > min(self.limits["file"], room):
@@ -228,5 +234,5 @@ def serve(config: dict[str, Any]) -> None:
                 answer["error"] = str(error)
         if "run" in asked:
             answer.update(served.run(asked["run"], asked["cwd"], asked["seconds"]))
-        answer["changed"], answer["large"] = served.changes()
+        answer.update(served.changes())
         _send(answer)

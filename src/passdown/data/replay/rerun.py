@@ -151,7 +151,7 @@ class _Play:
                     if wrong is not None:
                         return wrong
             if self.box.untold:
-                return Divergence(step.idx + 1, "files are too large to be read back")
+                return Divergence(step.idx + 1, "a file is too large to be read back, or its name is no text")
             last = self.found.trees[-1]
             self.found.trees.append(last if last == self.box.files else dict(self.box.files))
         return None

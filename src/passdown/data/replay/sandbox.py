@@ -70,6 +70,7 @@ class _Answer(Struct):
     ready: bool = False
     changed: list[tuple[str, str | None, int]] = []
     large: list[str] = []
+    odd: list[str] = []
 
 
 class File(NamedTuple):
@@ -80,7 +81,8 @@ class File(NamedTuple):
 
 
 class Sandbox:
-    """A workspace behind walls. `files` are its files as they are now; git's own and bytecode are left out.
+    """A workspace behind walls. `files` are its files as they are now; git's own and bytecode are left out. `untold`
+    names those that could not be told: too large, too many (`.`), names that are no text.
 
     Use it as a context manager. `tools` is a folder that is lent to read: a virtual environment, whose programs come
     first. Raises `UnsafeError` where no walls can be had.
@@ -94,6 +96,7 @@ class Sandbox:
         self.wall: Wall = wall or _best_wall()
         self.files: dict[str, File] = {}
         self.untold: set[str] = set()
+        self._large: set[str] = set()
         most = 2 * self.limits.told + 2 * self.limits.output + (1 << 22)
         with TemporaryDirectory(prefix="passdown-sandbox-") as lent:  # what it lends is there once it is ready
             self._process = Confined(_argv(self.wall, self.root, self.limits, Path(lent), tools), most)
@@ -131,9 +134,9 @@ class Sandbox:
                 self.files.pop(path, None)
             else:
                 self.files[path] = File(b64decode(content), f"{mode:06o}")
-            self.untold.discard(path)
-        self.untold.discard(".")  # too many files, the last time
-        self.untold.update(answer.large)
+            self._large.discard(path)
+        self._large.update(answer.large)
+        self.untold = self._large | set(answer.odd)
         return answer
 
 
@@ -145,9 +148,10 @@ def _decoded(data: bytes) -> _Answer:
 
 
 def is_inside(path: str) -> bool:
-    """Say whether a path is plain, relative, and leads nowhere out."""
+    """Say whether a path is plain text, relative, and leads nowhere out."""
     parts = path.split("/")
-    return bool(path) and "\0" not in path and not {"", ".", "..", ".git"} & set(parts) and len(path) < 4096
+    plain = "\0" not in path and not any("\ud800" <= letter <= "\udfff" for letter in path)
+    return bool(path) and plain and not {"", ".", "..", ".git"} & set(parts) and len(path) < 4096
 
 
 def workspace(root: str) -> str:
