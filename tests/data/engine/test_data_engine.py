@@ -158,6 +158,14 @@ def test_a_wrong_pipeline_file_names_the_key(tmp_path: Path) -> None:
         read_pipeline(file)
 
 
+def test_a_list_that_was_killed_half_written_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "list").mkdir()
+    (tmp_path / "list/.part-00000.parquet.77.tmp").write_bytes(b"PAR1")
+    (tmp_path / "list/part-00007.parquet").write_bytes(b"PAR1")
+    list_files([], tmp_path / "list")
+    assert [path.name for path in (tmp_path / "list").iterdir() if path.name != ".lock"] == []
+
+
 def test_the_example_pipeline_can_be_used_and_shows_the_defaults(tmp_path: Path) -> None:
     from passdown.cli.data import EXAMPLE
     from passdown.data.engine.pipeline import Pipeline, SourceTable

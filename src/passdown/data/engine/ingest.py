@@ -9,11 +9,12 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, structs
 
-from passdown.data.engine.shards import Row, written
+from passdown.data.engine.shards import Row, sweep, written
 from passdown.data.engine.stage import Batch, Stage, Work
 from passdown.data.records import Reject, Trajectory
 from passdown.data.sources.parts import Part, parts_of
 from passdown.errors import UsageError
+from passdown.io.files import lock
 from passdown.io.git import try_git
 
 FILES_IN_SHARD = 64
@@ -74,16 +75,16 @@ def list_files(inputs: list[Input], folder: Path, size: int = BYTES_IN_SHARD) ->
     A larger file of rows becomes several shards.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    wanted: set[Path] = set()
-    for number, group in enumerate(_grouped(inputs, size)):
-        path = folder / f"part-{number:05}.parquet"
-        wanted.add(path)
-        with written(path) as writer:
-            for entry in group:
-                record = _ENCODE.encode(entry)
-                writer.write(Row(id=hashlib.sha256(record).hexdigest()[:16], source=entry.source, record=record))
-    for path in set(folder.glob("part-*.parquet")) - wanted:
-        path.unlink()
+    wanted: set[str] = set()
+    with lock(folder / ".lock"):
+        for number, group in enumerate(_grouped(inputs, size)):
+            path = folder / f"part-{number:05}.parquet"
+            wanted.add(path.name)
+            with written(path) as writer:
+                for entry in group:
+                    record = _ENCODE.encode(entry)
+                    writer.write(Row(id=hashlib.sha256(record).hexdigest()[:16], source=entry.source, record=record))
+        sweep(folder, wanted)
 
 
 def _grouped(inputs: list[Input], most: int) -> Iterator[list[Input]]:

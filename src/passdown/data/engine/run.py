@@ -12,13 +12,12 @@ from msgspec import Struct
 
 from passdown.data.engine.manifest import Finished, Manifest, file_hash
 from passdown.data.engine.processes import Processes
-from passdown.data.engine.shards import Row, read_batches, shards_in, written
+from passdown.data.engine.shards import REJECTS, Row, read_batches, shards_in, sweep, written
 from passdown.data.engine.stage import Stage
 from passdown.data.records import Reject
 from passdown.io.files import lock
 
 Backend = Literal["local", "ray"]
-REJECTS = "rejects"
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -119,7 +118,7 @@ def run_stage(
             made.append(entry)
             tell(len(kept) + len(made), len(jobs))
         manifest.rewrite(kept + made)
-        _sweep(target, {entry.shard for entry in kept + made})
+        sweep(target, {entry.shard for entry in kept + made})
     kinds, rejected = manifest.totals()
     return Ran(
         made=len(made), kept=len(kept), rows=sum(entry.rows for entry in kept + made),
@@ -138,12 +137,3 @@ def _run(jobs: list[Job], processes: Processes | int, backend: Backend) -> Itera
     else:
         with Processes(processes) as own:
             yield from own.results(run_job, jobs)
-
-
-def _sweep(folder: Path, wanted: set[str]) -> None:
-    """Remove shards that belong to no input any more, and what killed writers staged."""
-    for path in [*folder.glob("part-*.parquet"), *(folder / REJECTS).glob("part-*.parquet")]:
-        if path.name not in wanted:
-            path.unlink()
-    for leftover in [*folder.glob(".part-*.tmp"), *(folder / REJECTS).glob(".part-*.tmp")]:
-        leftover.unlink(missing_ok=True)

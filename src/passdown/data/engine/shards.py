@@ -21,6 +21,9 @@ BATCH_ROWS = 64
 BATCH_BYTES = 16 << 20
 GROUP_ROWS = 256
 GROUP_BYTES = 64 << 20
+REJECTS = "rejects"
+"""The folder, beside a step's shards, of the rows that it dropped."""
+
 COLUMNS = ("id", "trajectory_id", "repo", "source", "licence", "split", "kind")
 
 
@@ -164,3 +167,12 @@ def set_hash(folders: Iterable[Path]) -> str:
                     total = (total + int.from_bytes(digest.digest(), "big")) % (1 << 256)
                     count += 1
     return f"{count}-{total:064x}"
+
+
+def sweep(folder: Path, wanted: set[str]) -> None:
+    """Remove shards that belong to no input any more, and what killed writers staged. Only for who holds the lock."""
+    for path in [*folder.glob("part-*.parquet"), *(folder / REJECTS).glob("part-*.parquet")]:
+        if path.name not in wanted:
+            path.unlink()
+    for leftover in [*folder.glob(".part-*.tmp"), *(folder / REJECTS).glob(".part-*.tmp")]:
+        leftover.unlink(missing_ok=True)
