@@ -96,6 +96,30 @@ def judge(events: list[AnyEvent]) -> None:
     summarize(iter(events))
 
 
+def _lines(data: bytes) -> None:
+    """Cut the bytes into lines, plain, compressed and broken; pull records out of them."""
+    from backports import zstd
+
+    from passdown.io.jsonl import pull_apart, read_file_lines, salvage
+
+    path, packed = _place("lines"), zstd.compress(data)
+    try:
+        for content in (data, packed, packed[: len(data) % (len(packed) + 1)], packed + data[:9], packed[:4] + data):
+            path.write_bytes(content)
+            lines = list(read_file_lines(path))
+            assert [line.number for line in lines] == list(range(1, len(lines) + 1)), "a line is missing"
+            if content is packed:
+                assert data == b"".join((line.data or b"") + b"\n" * line.complete for line in lines), "bytes are lost"
+    finally:
+        path.unlink()
+    documents, left = pull_apart(data)
+    for document in documents:
+        msgspec.json.decode(document)
+    saved = salvage(data)
+    assert saved == documents[: len(saved)], "what is saved differs from what is pulled apart"
+    assert left or saved == documents, "more was found, and nothing that is none"
+
+
 def _redact(data: bytes) -> None:
     from passdown.redact.scan import Redactor
 
@@ -128,6 +152,7 @@ TARGETS: dict[str, Target] = {
     **{row.id: _reader(row) for row in AGENTS if row.module},
     **{row.id: _reader(row) for row in FORMATS},
     "atif_written": _atif,
+    "lines": _lines,
     "redact": _redact,
     "shell": _shell,
     "packet": _packet,
