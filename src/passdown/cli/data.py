@@ -191,6 +191,7 @@ def build(folder: Path, per_trajectory: int, kinds: tuple[str, ...], seed: int, 
               help="For `input_ids`: a tokenizer.json or its folder, a model in the hub's cache, `bytes`.")  # fmt: skip
 @click.option("--max-tokens", type=click.IntRange(64), help="Tokens of one row at most; longer samples become several.")
 @click.option("--observations", is_flag=True, help="Train on what the environment answered as well.")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes to work in.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def export(
     folder: Path,
@@ -201,6 +202,7 @@ def export(
     tokenizer: str,
     max_tokens: int | None,
     observations: bool,
+    workers: int,
     as_json: bool,
 ) -> None:
     """Write the samples, rendered, as files that `datasets` and trainers load."""  # fmt: skip
@@ -210,7 +212,8 @@ def export(
     from passdown.data.export.written import How
 
     how = How(tokenizer=tokenizer, most=max_tokens, observations=observations)
-    done = write(folder, target, out, kinds=kinds, licences=frozenset(licences) if licences else None, how=how)
+    chosen = frozenset(licences) if licences else None
+    done = write(folder, target, out, kinds=kinds, licences=chosen, how=how, workers=workers)
     if as_json:
         print_json(msgspec.to_builtins(done))
         return

@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from passdown.data.engine.outputs import Exported, export
 from passdown.data.engine.shards import set_hash
 from passdown.data.engine.whole import run_pipeline
 
@@ -35,7 +37,7 @@ def _place(folder: Path) -> Path:
     """Two shards of files: a few runs to work on, many that are too short and dropped."""
     (folder / "runs").mkdir(parents=True)
     for number in range(70):
-        run = _run(f"name_{number}", 6 if number % 12 == 0 else 1)
+        run = _run(f"name_{number}", 6 if number % 15 == 0 or number in (7, 9) else 1)
         (folder / f"runs/{number}.json").write_text(json.dumps(run))
     (folder / "p.toml").write_text(
         '[[source]]\npath = "runs"\n[points]\nper_trajectory = 2\n[perturb]\nper_cut = 1\n'
@@ -48,7 +50,18 @@ def _place(folder: Path) -> Path:
 def wanted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = _place(tmp_path_factory.mktemp("wanted"))
     run_pipeline(file)
+    export(file.parent / "handoff-data", "jsonl", file.parent / "one")
     return file.parent
+
+
+def test_an_export_in_two_processes_writes_the_same_files(wanted: Path, tmp_path: Path) -> None:
+    one = json.loads((wanted / "one/export.json").read_text())
+    two = export(wanted / "handoff-data", "jsonl", tmp_path, workers=2)
+    assert two == msgspec.convert(one, Exported)
+    assert len(two.files) > 1
+    assert {name: (tmp_path / name).read_bytes() for name in two.files} == {
+        name: (wanted / "one" / name).read_bytes() for name in one["files"]
+    }
 
 
 @pytest.mark.parametrize(("workers", "kills"), [(1, 10), (2, 3)])

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, cast
 import msgspec
 from msgspec import Struct, field
 
-from passdown.data.engine.shards import read_batches, shards_in
+from passdown.data.engine.processes import Processes
+from passdown.data.engine.shards import column_values, read_batches, shards_in
 from passdown.data.engine.stages import cuts_in
 from passdown.data.export.written import PLAIN, How, Written, write_json
 from passdown.data.records import Reject, SampleKind, Trajectory
@@ -82,6 +83,7 @@ def export(
     kinds: tuple[SampleKind, ...] = (),
     licences: frozenset[str] | None = None,
     how: How = PLAIN,
+    workers: int = 1,
 ) -> Exported:
     """Write the samples of a working folder to `out`, one file a split and shard, with `export.json` beside them.
 
@@ -90,24 +92,28 @@ def export(
     """  # fmt: skip
     row = target_called(target)
     how = how._replace(blobs=how.blobs or folder / "blobs")
-    wanted = _Wanted(kinds, row.kinds, licences, target)
+    jobs = [
+        _Job(number, target, shard, split, out / row.below / _name(shard, split, row), kinds, licences, how)
+        for number, (shard, split) in enumerate(_parts(folder))
+    ]
     written: Counter[str] = Counter()
+    dropped: Counter[str] = Counter()
     files: list[str] = []
     shortened = 0
-    for shard in shards_in(folder / "samples"):
-        for split in _splits(shard):
-            name = f"{split or 'all'}-{shard.stem.removeprefix('part-')}{row.ending}"
-            path = out / row.below / name
-            done: Written = _called(row.writer)(wanted.samples(shard, split), path, how)
-            wanted.dropped.update(done.dropped)
-            shortened += done.shortened
-            if done.rows:
-                written[split or "all"] += done.rows
-                files.append(f"{row.below}/{name}" if row.below else name)
-            elif row.ending:
-                path.unlink(missing_ok=True)
+    with Processes(workers) as processes:
+        ended = sorted(processes.results(_write, jobs), key=lambda one: one[0])
+    for number, done, left_out in ended:
+        job = jobs[number]
+        dropped.update(left_out)
+        dropped.update(done.dropped)
+        shortened += done.shortened
+        if done.rows:
+            written[job.split or "all"] += done.rows
+            files.append(job.path.relative_to(out).as_posix())
+        elif row.ending:
+            job.path.unlink(missing_ok=True)
     made = Exported(
-        target=target, samples=dict(sorted(written.items())), dropped=dict(sorted(wanted.dropped.items())),
+        target=target, samples=dict(sorted(written.items())), dropped=dict(sorted(dropped.items())),
         shortened=shortened, files=files, settings=_settings(kinds, licences, how),
     )  # fmt: skip
     _remove_stale(out, files)
@@ -155,8 +161,36 @@ def read_records(folder: Path) -> dict[str, Exported]:
     return found
 
 
-def _splits(shard: Path) -> list[str]:
-    return sorted({row.split for batch in read_batches(shard) for row in batch})
+class _Job(NamedTuple):
+    """One file that is to be written: everything that a process needs to know."""
+
+    number: int
+    target: str
+    shard: Path
+    split: str
+    path: Path
+    kinds: tuple[SampleKind, ...]
+    licences: frozenset[str] | None
+    how: How
+
+
+def _write(job: _Job) -> tuple[int, Written, Counter[str]]:
+    """Write one file; return the job's number, what was written, and what was left out before it came to that."""
+    row = target_called(job.target)
+    wanted = _Wanted(job.kinds, row.kinds, job.licences, job.target)
+    done: Written = _called(row.writer)(wanted.samples(job.shard, job.split), job.path, job.how)
+    return job.number, done, wanted.dropped
+
+
+def _name(shard: Path, split: str, row: Target) -> str:
+    return f"{split or 'all'}-{shard.stem.removeprefix('part-')}{row.ending}"
+
+
+def _parts(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Yield every shard of samples with each of its splits."""
+    for shard in shards_in(folder / "samples"):
+        for split in column_values(shard, "split"):
+            yield shard, split
 
 
 class _Wanted:

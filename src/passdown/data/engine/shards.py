@@ -128,20 +128,31 @@ def read_batches(path: Path, rows: int = BATCH_ROWS, size: int = BATCH_BYTES) ->
     Raises `FormatError` for a file that is no shard.
     """
     pa = arrow()
+    with _as_shard(path), pa.parquet.ParquetFile(path) as file:
+        batch: list[Row] = []
+        held = 0
+        for piece in file.iter_batches(batch_size=rows):
+            for row in rows_of(piece):
+                if batch and (len(batch) >= rows or held + len(row.record) > size):
+                    yield batch
+                    batch, held = [], 0
+                batch.append(row)
+                held += len(row.record)
+        if batch:
+            yield batch
+
+
+def column_values(path: Path, name: str) -> list[str]:
+    """Return what stands in one of a shard's columns, each once, sorted. Raises `FormatError` for what is no shard."""
+    with _as_shard(path):
+        return sorted(set(arrow().parquet.read_table(path, columns=[name]).column(name).to_pylist()))
+
+
+@contextlib.contextmanager
+def _as_shard(path: Path) -> Iterator[None]:
     try:
-        with pa.parquet.ParquetFile(path) as file:
-            batch: list[Row] = []
-            held = 0
-            for piece in file.iter_batches(batch_size=rows):
-                for row in rows_of(piece):
-                    if batch and (len(batch) >= rows or held + len(row.record) > size):
-                        yield batch
-                        batch, held = [], 0
-                    batch.append(row)
-                    held += len(row.record)
-            if batch:
-                yield batch
-    except (pa.ArrowInvalid, KeyError, TypeError) as error:
+        yield
+    except (arrow().ArrowInvalid, KeyError, TypeError) as error:
         raise FormatError(
             f"this is no shard of passdown: {error}", where=path.name, next_step="Build the folder again."
         ) from error

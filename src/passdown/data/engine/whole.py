@@ -37,7 +37,7 @@ def run_pipeline(
     )
     kinds, licences = tuple(pipeline.export.kinds), frozenset(pipeline.export.licences) or None
     for target in pipeline.export.targets:
-        export(folder, target, folder / "export" / target, kinds=kinds, licences=licences, how=how)
+        export(folder, target, folder / "export" / target, kinds=kinds, licences=licences, how=how, workers=workers)
     card = make_card(folder)
     write_files([
         (folder / "export" / "card.md", as_markdown(card).encode()),
