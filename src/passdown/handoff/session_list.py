@@ -79,7 +79,7 @@ def _unlisted(database: sqlite3.Connection, agent: str) -> Iterator[str]:
         if agent and row.id != _agent_id(agent):
             continue
         if any(str(path) not in known for path in databases_in(home, logs)):
-            from passdown.sessions.discover import unreadable_databases  # here: a list needs no reader
+            from passdown.sessions.missing import unreadable_databases  # here: a list needs no reader
 
             yield from unreadable_databases(row, home, known)
 

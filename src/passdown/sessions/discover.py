@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct, structs
 
-from passdown.agents.table import AGENTS, Agent, databases_of, home_of, project_homes
+from passdown.agents.table import AGENTS, home_of, project_homes
 from passdown.errors import PassdownError
 from passdown.io.git import try_git
 from passdown.model.evidence import RepositoryFacts
@@ -17,6 +17,7 @@ from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import SessionRef, SessionStart
 from passdown.redact.neutralise import one_line
+from passdown.sessions.missing import missing
 from passdown.sessions.place import Places
 from passdown.sessions.read import agent_called, read_ref
 
@@ -53,26 +54,13 @@ def all_sessions(*, homes: Mapping[str, Path] | None = None, agents: Collection[
         try:
             if home.is_dir():
                 found = {(ref.agent, ref.path, ref.inner): ref for ref in find_known(row, home)}
-                findings += _unreadable(row, home, {ref.path for ref in found.values()})
+                findings += missing(row, home, {ref.path for ref in found.values()})
                 refs |= found
         except OSError as error:
             reason = one_line(str(error.strerror or error), 120)
             detail = f"{row.title}'s folder cannot be read: {reason}"
             findings.append(Finding(code="session.unreadable_folder", severity="warn", detail=detail))
     return Discovery(refs=tuple(sorted(refs.values(), key=_age)), findings=tuple(findings), scanned=len(refs))
-
-
-def _unreadable(agent: Agent, home: Path, but: Collection[str]) -> Iterator[Finding]:
-    for detail in unreadable_databases(agent, home, but):
-        yield Finding(code="session.unreadable_database", severity="warn", detail=detail)
-
-
-def unreadable_databases(agent: Agent, home: Path, but: Collection[str] = ()) -> Iterator[str]:
-    """Yield what is wrong with those databases of an agent, other than `but`, whose sessions nobody can list."""
-    databases = databases_of(agent)
-    for path, reason in databases.refusals(home, but) if databases is not None else ():
-        if reason:
-            yield one_line(f"{agent.title}'s sessions are missing here, its {path.name} {reason}", 300)
 
 
 def find_sessions(
