@@ -7,8 +7,8 @@ repeat those of earlier ones, and files are shown again and again. What is not c
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 from passdown.data.filters.shingles import np, npt
@@ -21,29 +21,25 @@ _BASE = np.uint64(0x9E3779B97F4A7C15)
 _BUCKETS = 16
 
 
-class _Lines(dict[str, list[int]]):
-    """The hashes of a line's tokens, made when it is first met."""
+class _Lines(dict[str, bytes]):
+    """The hashes of a line's tokens, eight bytes each, made when it is first met."""
 
-    def __missing__(self, line: str) -> list[int]:
-        made = self[line] = list(map(hash, words_in(line)))
+    def __missing__(self, line: str) -> bytes:
+        made = self[line] = array("q", map(hash, words_in(line))).tobytes()
         return made
 
 
-class _Paragraphs(dict[str, Hashes]):
+class _Paragraphs(dict[str, bytes]):
     """The hashes of a paragraph's tokens, likewise."""
 
     def __init__(self) -> None:
         super().__init__()
         self.lines = _Lines()
 
-    def __missing__(self, paragraph: str) -> Hashes:
+    def __missing__(self, paragraph: str) -> bytes:
         lines = self.lines
-        made = self[paragraph] = _array([lines[line] for line in paragraph.split("\n")])
+        made = self[paragraph] = b"".join([lines[line] for line in paragraph.split("\n")])
         return made
-
-
-def _array(parts: list[list[int]]) -> Hashes:
-    return np.fromiter(chain.from_iterable(parts), np.int64).view(np.uint64)
 
 
 class _Grams:
@@ -106,7 +102,7 @@ class Lookahead:
 
     def _tokens(self, text: str) -> Hashes:
         paragraphs = self._paragraphs
-        return np.concatenate([paragraphs[paragraph] for paragraph in text.split("\n\n")])
+        return np.frombuffer(b"".join([paragraphs[paragraph] for paragraph in text.split("\n\n")]), np.uint64)
 
     def is_clear(self, text: str, k: int, added: Sequence[str]) -> bool:
         """Say whether every eight tokens in a row that a text shares with a line of `added` were met in `k` steps.
@@ -126,8 +122,8 @@ class Lookahead:
         parts = [self._paragraphs.lines[line] for line in lines]
         if not parts:
             return np.zeros(0, np.uint64)
-        owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-        grams = _grams(_array(parts))
+        owner = np.repeat(np.arange(len(parts)), [len(part) // 8 for part in parts])
+        grams = _grams(np.frombuffer(b"".join(parts), np.uint64))
         return grams[owner[: len(grams)] == owner[GRAM - 1 :]] if len(grams) else grams
 
 
