@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -11,6 +12,7 @@ from passdown.data.samples.template import END, START
 from passdown.errors import UsageError
 from passdown.model.pattern import lazy_pattern
 
+_PIECES = lazy_pattern(f"({re.escape(START)}|{re.escape(END)})")
 _MODEL = lazy_pattern(r"[\w-][\w.-]{0,95}/[\w-][\w.-]{0,95}")
 
 
@@ -41,19 +43,29 @@ class ByteTokenizer:
         del add_special_tokens
         found = Encoded([], [])
         place = 0
-        while place < len(text):
-            marker = next((one for one in self.markers if text.startswith(one, place)), None)
-            width = len(marker) if marker else 1
-            ids = [256 + self.markers.index(marker)] if marker else list(text[place].encode("utf-8", "surrogatepass"))
-            found.ids.extend(ids)
-            found.offsets.extend([(place, place + width)] * len(ids))
-            place += width
+        for piece in _PIECES.split(text):
+            if piece in self.markers:
+                found.ids.append(256 + self.markers.index(piece))
+                found.offsets.append((place, place + len(piece)))
+            elif piece.isascii():
+                found.ids.extend(piece.encode())
+                found.offsets.extend([(at, at + 1) for at in range(place, place + len(piece))])
+            else:
+                found.ids.extend(piece.encode("utf-8", "surrogatepass"))
+                found.offsets.extend(
+                    [(at, at + 1) for at, letter in enumerate(piece, place) for _ in range(_width(letter))]
+                )
+            place += len(piece)
         return found
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of some tokens."""
         parts = [self.markers[one - 256].encode() if one >= 256 else bytes((one,)) for one in ids]
         return b"".join(parts).decode("utf-8", "replace")
+
+
+def _width(letter: str) -> int:
+    return 1 if letter < "\x80" else 2 if letter < "\u0800" else 3 if letter < "\U00010000" else 4
 
 
 def encoder(tokenizer: Encoder) -> Encode:

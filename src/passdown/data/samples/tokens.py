@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from passdown.data.samples.encoders import Encode
@@ -14,6 +15,8 @@ from passdown.data.samples.volatile import volatile_spans
 IGNORED = -100
 OBSERVED = 512
 """Tokens of one observation's body that may be predicted, at most; all of them count in the divisor."""
+_KEPT = 128
+"""Messages whose tokens are kept: the samples of a trajectory have most of theirs in common."""
 _TRAINED = frozenset({Role.ACTION, Role.RECONSTRUCTION})
 
 
@@ -89,6 +92,7 @@ def _given(prompt: Sequence[Message], encode: Encode, tools: str) -> list[_Piece
     return [_copied(_piece(message, encode, tools if place == 0 else "")) for place, message in enumerate(prompt)]
 
 
+@lru_cache(_KEPT)
 def _piece(message: Message, encode: Encode, tools: str) -> _Piece:
     head, body, end, tail = text_of(message, tools)
     if message.role == "assistant":
