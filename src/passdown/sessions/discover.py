@@ -17,7 +17,6 @@ from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import SessionRef, SessionStart
 from passdown.redact.neutralise import one_line
-from passdown.sessions.missing import missing
 from passdown.sessions.place import Places
 from passdown.sessions.read import agent_called, read_ref
 
@@ -43,6 +42,7 @@ def all_sessions(*, homes: Mapping[str, Path] | None = None, agents: Collection[
     Raises `UsageError` for an agent that is not in the table.
     """
     from passdown.sessions.index.known import find_known  # not loaded where a session's file is named
+    from passdown.sessions.missing import missing
 
     wanted = {agent_called(name).id for name in agents} if agents is not None else {row.id for row in AGENTS}
     refs: dict[tuple[str, str, str], SessionRef] = {}
