@@ -15,10 +15,10 @@ import msgspec
 from msgspec import Struct
 
 from passdown.data.engine.pipeline import FilterTable
-from passdown.data.engine.shards import Row, read_batches, shards_in
+from passdown.data.engine.shards import Row, read_batches, row_count, shards_in
 from passdown.data.engine.stage import Batch, Stage, Work
 from passdown.data.engine.stages import trajectory_in
-from passdown.data.filters.minhash import Entry, band_hashes, entry, near_duplicates
+from passdown.data.filters.minhash import BANDS, Entry, band_hashes, entry, near_duplicates
 from passdown.data.filters.result import dropped, key_of
 from passdown.data.filters.shingles import np, npt
 from passdown.data.records import Provenance, Reject
@@ -92,17 +92,16 @@ def decide(signed: Path, out: Path, settings: FilterTable) -> Path:
 
 def _may_be_copies(folder: Path) -> npt.NDArray[np.bool_]:
     """Say of each trajectory whether another one has its content, or a hash of a band in common with it."""
-    contents: list[npt.NDArray[np.uint64]] = []
-    bands: list[npt.NDArray[np.uint32]] = []
-    signed = _signed(folder)
+    count = sum(row_count(path) for path in shards_in(folder))
+    contents, bands = np.zeros((count, 2), np.uint64), np.zeros((count, BANDS), np.uint32)
+    signed, at = _signed(folder), 0
     while batch := list(islice(signed, _AT_ONCE)):
-        contents.append(np.frombuffer(b"".join(map(_content, batch)), np.uint64).reshape(-1, 2))
-        bands.append(band_hashes([found.entry for found in batch]))
-    if not bands:
-        return np.zeros(0, np.bool_)
-    found = _shared(np.concatenate(contents).view("V16").ravel())
-    every = np.concatenate(bands)
-    for column in every.T:
+        end = at + len(batch)
+        contents[at:end] = np.frombuffer(b"".join(map(_content, batch)), np.uint64).reshape(-1, 2)
+        bands[at:end] = band_hashes([found.entry for found in batch])
+        at = end
+    found = _shared(contents.view("V16").ravel())
+    for column in bands.T:
         found |= _shared(column) & (column != 0)
     return found
 

@@ -142,6 +142,12 @@ def read_batches(path: Path, rows: int = BATCH_ROWS, size: int = BATCH_BYTES) ->
             yield batch
 
 
+def row_count(path: Path) -> int:
+    """Return how many rows a shard has. Raises `FormatError` for what is no shard."""
+    with _as_shard(path):
+        return int(arrow().parquet.read_metadata(path).num_rows)
+
+
 def column_values(path: Path, name: str) -> list[str]:
     """Return what stands in one of a shard's columns, each once, sorted. Raises `FormatError` for what is no shard."""
     with _as_shard(path):
