@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import re
+import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 _WORDS = ("the limit of each caller", "is kept", "in a bucket", "that refills", "once a minute", "λ 桶", "error trace")
@@ -79,13 +82,27 @@ def write_long_line(path: Path, size: int, cwd: str) -> int:
 _HEADERS = (b'"type":"session_meta"', b'"type":"session"')
 
 
+_TIME = re.compile(rb'"timestamp":(?:"\d{4}-\d\d-\d\dT[^"]{8,20}"|\d{13}(?=[,}]))')
+_BEGUN = 1_767_225_600  # 2026-01-01
+
+
+def _moved(found: re.Match[bytes], at: int) -> bytes:
+    if found.group().endswith(b'"'):
+        return b'"timestamp":"' + time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(at)).encode() + b'"'
+    return b'"timestamp":%d' % (at * 1000)
+
+
 def write_real_log(path: Path, size: int, sources: list[Path]) -> int:
-    """Write the rows of real logs again and again, up to `size` bytes; only the first log keeps its header."""
-    written = 0
+    """Write the rows of real logs again and again, up to `size` bytes; only the first log keeps its header.
+
+    Every row is two seconds later than the one before, as in one log: a clock that goes back is work of its own.
+    """
+    written = number = 0
     with path.open("wb") as stream:
         while written < size:
             for source in sources:
                 for line in source.read_bytes().split(b"\n"):
                     if line and not (written and any(mark in line[:200] for mark in _HEADERS)):
-                        written += stream.write(line + b"\n")
+                        number += 1
+                        written += stream.write(_TIME.sub(partial(_moved, at=_BEGUN + 2 * number), line) + b"\n")
     return written
