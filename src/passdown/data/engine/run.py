@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +13,7 @@ from msgspec import Struct
 
 from passdown.data.engine.manifest import Finished, Manifest, file_hash
 from passdown.data.engine.processes import Processes
-from passdown.data.engine.shards import REJECTS, Row, read_batches, shards_in, sweep, written
+from passdown.data.engine.shards import REJECTS, Row, ShardWriter, read_batches, shards_in, sweep, written
 from passdown.data.engine.stage import Stage
 from passdown.data.records import Reject
 from passdown.io.files import lock
@@ -46,40 +47,51 @@ def run_job(job: Job) -> Finished:
     work = job.stage.work()
     read = 0
     kinds: Counter[str] = Counter()
-    rejected: list[Reject] = []
-    with written(target) as writer:
+    with ExitStack() as stack:
+        writer = stack.enter_context(written(target))
+        rejects = _Rejects(target, stack)
         for batch in read_batches(source):
             read += len(batch)
             for made in work(batch):
                 if isinstance(made, Reject):
-                    rejected.append(made)
+                    rejects.add(made)
                 else:
                     kinds[made.kind] += 1
                     writer.write(made)
     return Finished(
         shard=target.name, key=job.key, stage=job.stage.name, sha256=file_hash(target), bytes=target.stat().st_size,
         rows=writer.rows, read=read, kinds=dict(sorted(kinds.items())),
-        rejected=dict(sorted(Counter(reject.reason for reject in rejected).items())),
-        rejects=keep_rejects(target, rejected),
+        rejected=dict(sorted(rejects.counts.items())), rejects=rejects.name(),
     )  # fmt: skip
 
 
-def keep_rejects(target: Path, rejected: list[Reject]) -> str:
-    """Write a shard's rejects beside it, and return the file's name; empty when there are none."""
-    path = target.parent / REJECTS / target.name
-    if not rejected:
-        path.unlink(missing_ok=True)
-        return ""
-    encode = msgspec.json.encode
-    with written(path) as writer:
-        for number, reject in enumerate(rejected):
-            writer.write(
-                Row(
-                    id=f"{target.stem}-{number}", trajectory_id=reject.trajectory_id, kind=reject.reason,
-                    source=reject.provenance.source if reject.provenance else "", record=encode(reject),
-                )
-            )  # fmt: skip
-    return f"{REJECTS}/{target.name}"
+class _Rejects:
+    """Writes a shard's rejects beside it as they come; without any there is no file."""
+
+    def __init__(self, target: Path, stack: ExitStack) -> None:
+        self.counts: Counter[str] = Counter()
+        self._path = target.parent / REJECTS / target.name
+        self._stack = stack
+        self._writer: ShardWriter | None = None
+
+    def add(self, reject: Reject) -> None:
+        """Write one."""
+        if self._writer is None:
+            self._writer = self._stack.enter_context(written(self._path))
+        self._writer.write(
+            Row(
+                id=f"{self._path.stem}-{self.counts.total()}", trajectory_id=reject.trajectory_id, kind=reject.reason,
+                source=reject.provenance.source if reject.provenance else "", record=msgspec.json.encode(reject),
+            )
+        )  # fmt: skip
+        self.counts[reject.reason] += 1
+
+    def name(self) -> str:
+        """Return the name of the file, empty where there is none; one of an earlier run is removed."""
+        if self._writer is None:
+            self._path.unlink(missing_ok=True)
+            return ""
+        return f"{REJECTS}/{self._path.name}"
 
 
 def run_stage(
