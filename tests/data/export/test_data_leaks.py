@@ -28,7 +28,7 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs in four repositories, on more than one side, with operators applied."""
     folder = tmp_path_factory.mktemp("several")
     (folder / "worlds.txt").write_text(
-        "durations-a careful\ncaches-a half_done\ndurations-b hasty\ncaches-b half_done\n"
+        "durations-a careful\ncaches-a half_done\nroutes-a hasty\nlimits-a half_done\n"
     )
     pipeline = Pipeline(
         source=[SourceTable(path="worlds.txt", format="worlds")], filter=FilterTable(validation=0.3, test=0.3),

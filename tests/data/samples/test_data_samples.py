@@ -241,6 +241,8 @@ def test_the_state_is_the_one_that_the_operators_left_and_a_look_shows_it(solved
     assert json.loads(target(cut, graph))["changed_files"] == ["b.py", "src/a.py"]
     assert json.loads(target(cut, graph))["done"] == ["Say why"]
     assert json.loads(target(cut, graph, after))["changed_files"] == ["b.py", "src/a.py"]
+    bare = json.loads(target(cut, graph, after, notes=False))
+    assert {name for name, value in bare.items() if value != "unknown"} == {"changed_files"}
     assert "?\tb.py\n?\tsrc/a.py\n" in question(before)
     assert "?\tb.py\nD\tsrc/a.py\n" in question(after)
     assert question(None) in question(after)

@@ -27,10 +27,11 @@ def question(snapshot: Snapshot | None) -> str:
     return f"What differs from the base commit (D: gone, ?: new or changed):\n\n{shown}\n\n{QUESTION}"
 
 
-def target(cut: Cut, graph: Graph, snapshot: Snapshot | None = None) -> str:
+def target(cut: Cut, graph: Graph, snapshot: Snapshot | None = None, *, notes: bool = True) -> str:
     """Return the canonical JSON (sorted keys) of the state at a cut; what nobody observed is "unknown".
 
-    `snapshot` is the tree as the successor finds it, where that is not the cut's own.
+    `snapshot` is the tree as the successor finds it, where that is not the cut's own. Without `notes` of the session
+    before, only what a look at the tree tells can be known: to ask for more would teach to invent it.
     """
     labels = graph.statuses[cut.point.k] if cut.point.k < len(graph.statuses) else ()
     snapshot = snapshot or cut.snapshot
@@ -49,6 +50,8 @@ def target(cut: Cut, graph: Graph, snapshot: Snapshot | None = None) -> str:
     state["cwd"] = next((one.value or one.key for one in reversed(observed) if one.kind == "cwd"), "unknown")
     for name, kind in _LISTS.items():
         state[name] = _values(observed, kind) or "unknown"
+    if not notes:
+        state = {name: value if name == "changed_files" else "unknown" for name, value in state.items()}
     return msgspec.json.encode(state, order="sorted").decode()
 
 

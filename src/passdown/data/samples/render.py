@@ -103,7 +103,8 @@ def _completion(cuts: Cuts, sample: Sample, cut: Cut | None, runs: Mapping[str, 
             return "no state at this cut"
         found = _found(cut, sample)
         asked = Message(role="user", content=question(found))
-        return [asked, Message(role="assistant", content=target(cut, cuts.graph, found), part=Role.RECONSTRUCTION)]
+        told = target(cut, cuts.graph, found, notes=sample.view != "repo")
+        return [asked, Message(role="assistant", content=told, part=Role.RECONSTRUCTION)]
     tail = sample.continuation
     if tail is None:  # ECHO: what the environment answered after the cut, whoever acted
         steps = cuts.trajectory.steps[sample.k :]

@@ -96,7 +96,8 @@ def _lines(material: Material) -> Iterator[str]:
     installed = [fact.key for fact in facts if fact.type == "env"]
     if installed:
         yield f"- Environment: {_listed(installed, 8)}"
-    yield f"- Next: {one_line(packet.next_action.text, 300)}"
+    following = one_line(packet.next_action.text, 300)
+    yield f"- {following}" if following.casefold().startswith("next:") else f"- Next: {following}"
 
 
 def _listed(items: list[str], most: int) -> str:
