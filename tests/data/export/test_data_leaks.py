@@ -27,9 +27,7 @@ LEAKS = frozenset(("view.future_code", "view.hidden_test", "view.reveals_cut", "
 def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs in four repositories, on more than one side, with operators applied."""
     folder = tmp_path_factory.mktemp("several")
-    (folder / "worlds.txt").write_text(
-        "durations-a careful\ncaches-a half_done\nroutes-a hasty\nlimits-a half_done\n"
-    )
+    (folder / "worlds.txt").write_text("durations-a careful\ncaches-a half_done\nroutes-a hasty\nlimits-a half_done\n")
     pipeline = Pipeline(
         source=[SourceTable(path="worlds.txt", format="worlds")], filter=FilterTable(validation=0.3, test=0.3),
         points=PointsTable(per_trajectory=2), perturb=PerturbTable(per_cut=2), samples=SamplesTable(self_tails=1.0),

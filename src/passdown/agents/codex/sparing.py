@@ -22,8 +22,8 @@ STAMPED = 39
 """Bytes before the type of a row whose time is written to the millisecond."""
 _OUTPUT = b',"type":"response_item","payload":{"type":"function_call_output","call_id":"'
 _SAID = b',"type":"event_msg","payload":{"type":"agent_message",'
-_TOKENS = b',"type":"event_msg","payload":{"type":"token_count",'
-HEADS = (_OUTPUT, _SAID, _TOKENS)
+_TOTALS = b',"type":"event_msg","payload":{"type":"token_count",'
+HEADS = (_OUTPUT, _SAID, _TOTALS)
 """What the rows begin with that may be spared, after their time."""
 _FINE = lazy_pattern(
     rb'\{"timestamp":"([\d:.TZ-]{24})"' + _OUTPUT.replace(b"{", rb"\{") + rb'([\w-]{1,100})","output":"'
