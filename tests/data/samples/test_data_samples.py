@@ -107,6 +107,29 @@ def test_a_tail_fits_only_the_tree_that_it_began_with(solved: Trajectory) -> Non
     assert continuations(solved, cut, runs)[0].start == 1, "the task is in the view"
 
 
+def test_nothing_goes_on_where_git_or_what_is_beside_the_files_is_another(solved: Trajectory) -> None:
+    own = Snapshot(snapshot_id="own", volatile=(Volatile(kind="tmp_file", key="/tmp/notes"),))  # noqa: S108
+    staged = replace(own, volatile=(*own.volatile, Volatile(kind="git", key="index:slug.py", value="0" * 64)))
+    cleared = replace(own, volatile=())
+    cut = Cut(point=Point(trajectory_id=solved.trajectory_id, k=4, kind="mid"), snapshot=own)
+    said = json.dumps({"continues": solved.trajectory_id, "k": 4, "state": "own"})
+    run = replace(solved, trajectory_id="rollout", extras=said)
+    assert [one.trajectory_id for one in continuations(solved, cut, [run], cleared)] == ["rollout"]
+    assert continuations(solved, cut, [run], staged) == [], "its `git diff` would have answered something else"
+
+
+def test_the_environments_answers_are_told_only_of_the_state_they_were_given_in(solved: Trajectory) -> None:
+    one = _cuts(solved, perturbed=2)
+    (cut,) = one.cuts
+    view = next(view for view in cut.views if view.name == "structured")
+    untouched, moved = (replace(given, view=view) for given in cut.perturbed)
+    untouched, moved = replace(untouched, snapshot=cut.snapshot), replace(moved, snapshot=Snapshot(snapshot_id="other"))
+    cut = replace(cut, perturbed=(untouched, moved))
+    echoes = [sample for sample in build_samples(replace(one, cuts=(cut,))) if sample.kind == "echo"]
+    assert sorted((sample.view, sample.variant) for sample in echoes if sample.variant is not None) == [("structured", 0)]
+    assert {sample.view for sample in echoes if sample.variant is None} == {"repo", "structured"}
+
+
 def test_an_inspection_is_a_real_read_of_what_will_change_and_stood_still(solved: Trajectory) -> None:
     assert inspection(solved.steps, 4) == (1,), "the read of slug.py; other.py is not written by the tail that worked"
     assert inspection(solved.steps, 7) == (), "slug.py changed after it was read, and nothing is written any more"

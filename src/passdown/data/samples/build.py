@@ -11,10 +11,11 @@ import msgspec
 
 from passdown.data.perturb.curriculum import LEVELS
 from passdown.data.records import Continuation, Cut, Cuts, Perturbed, Sample, SampleKind, Trajectory, Truth, View
-from passdown.data.samples.continuations import continuations
+from passdown.data.samples.continuations import continuations, differs
 
 SELF_TAILS = 0.3
 """The share of supervised samples whose continuation is a self tail without inspection, at most."""
+_ECHOED = ("repo", "structured")
 _POINT = {"milestone": 0.1, "review": 0.15, "delegation": 0.15, "mid": 0.2, "error": 0.3}
 _VIEW = {"trace": 0.0, "structured": 0.05, "oracle_structured": 0.0, "summary": 0.1, "repo": 0.25}
 
@@ -64,7 +65,7 @@ def _of_cut(
             yield state.sample("rl")
         if "reconstruction" in kinds and cut.snapshot is not None and one.view.name != "oracle_structured":
             yield state.sample("reconstruction")
-        if "echo" in kinds and one.view.name in ("repo", "structured") and _observes(trajectory, cut.point.k):
+        if "echo" in kinds and _observes(trajectory, cut, one):
             yield state.sample("echo")
 
 
@@ -76,8 +77,11 @@ def _plain_level(cut: Cut, view: View) -> str:
     )  # fmt: skip
 
 
-def _observes(trajectory: Trajectory, k: int) -> bool:
-    return any(step.role == "agent" and step.actions for step in trajectory.steps[k:])
+def _observes(trajectory: Trajectory, cut: Cut, given: Perturbed) -> bool:
+    """Say whether the environment answered anything after a cut, and in this very state."""
+    if given.view.name not in _ECHOED or differs(cut, given.snapshot):
+        return False
+    return any(step.role == "agent" and step.actions for step in trajectory.steps[cut.point.k :])
 
 
 class _State(NamedTuple):

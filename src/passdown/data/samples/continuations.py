@@ -33,11 +33,14 @@ def continuations(
 
     A trajectory's own tail counts only when its outcome says that it solved the task; a person's tail always does,
     since it is what was kept. Runs of `successors` count when they say that they go on from this very cut, and solved.
-    Where operators left another tree (`snapshot`), only those that began with it count: no tail fits it.
+    Where operators left another state (`snapshot`), only runs that began with that tree count, and none where they left
+    something else in git: what git answered in a tail, or in such a run, would not be true there.
     """
-    moved = snapshot is not None and (cut.snapshot is None or snapshot.snapshot_id != cut.snapshot.snapshot_id)
+    moved = differs(cut, snapshot)
+    if moved and _in_git(snapshot) != _in_git(cut.snapshot):
+        return []
     states = ("", cut.snapshot.snapshot_id if cut.snapshot else "")
-    if moved and snapshot is not None:
+    if snapshot is not None and (cut.snapshot is None or snapshot.snapshot_id != cut.snapshot.snapshot_id):
         states = (snapshot.snapshot_id,) * 2
     found = [
         Continuation(
@@ -50,6 +53,18 @@ def continuations(
         and (said.continues, said.k) == (trajectory.trajectory_id, cut.point.k)
     ]  # fmt: skip
     return found if moved else [*found, *_own(trajectory, cut.point.k)]
+
+
+def differs(cut: Cut, snapshot: Snapshot | None) -> bool:
+    """Say whether operators left another state than that of the cut: in its files, in git or beside them."""
+    if snapshot is None or snapshot == cut.snapshot:
+        return False
+    before = cut.snapshot
+    return before is None or (before.snapshot_id, before.volatile) != (snapshot.snapshot_id, snapshot.volatile)
+
+
+def _in_git(snapshot: Snapshot | None) -> set[tuple[str, str]]:
+    return {(one.key, one.value) for one in snapshot.volatile if one.kind == "git"} if snapshot is not None else set()
 
 
 def continued_by(run: Trajectory) -> Continues | None:
