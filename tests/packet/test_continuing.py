@@ -189,6 +189,9 @@ def test_a_log_that_ends_in_a_command_asks_whether_it_finished(make_evidence, ma
     for rest in ((begun("git status", "unknown", 8),), (begun("make docs", "ok", 8),)):
         text = build_packet(make_evidence(chains=rest, **known)).next_action.text
         assert text.startswith("Go on with the last request: “Release 0.2 of the parser”")
+    known["directives"] = (Directive(text="pick up where we left off", at=5),)
+    packet = build_packet(make_evidence(chains=chains, **known))
+    assert packet.next_action.text == "Find out whether `make release` finished; the session ended in the middle of it"
 
 
 def test_how_a_run_without_exit_code_ended(make_evidence, make_chain) -> None:  # type: ignore[no-untyped-def]

@@ -26,7 +26,7 @@ from passdown.sessions.summary import summarize
 JUDGED = Path(__file__).resolve().parents[1] / "goldens" / "judged"
 AGENTS = sorted(path.stem for path in JUDGED.glob("*.json"))
 UPDATE = os.environ.get("PASSDOWN_UPDATE_GOLDENS") == "1"
-OWN_WORDS = {"derived:last_request", "derived:failing_test", "derived:nothing_known", "derived:claims"}
+OWN_WORDS = {"derived:last_request", "derived:failing_test", "derived:nothing_known", "derived:claims", "derived:begun"}
 """Rules that write the next action in passdown's words, quoting others."""
 QUOTED = re.compile(r"“[^”]*”|`[^`]*`")
 

@@ -17,7 +17,7 @@ from passdown.packet.irreversible import needs_a_human
 from passdown.packet.vague import refusal
 
 VAGUE = [
-    "", "   ", "continue", "Continue.", "keep going", "finish the rest", "TBD", "none", "see above", "N/A", "todo",
+    "", "   ", "pick up where we left off", "Please pick it up from here", "continue", "Continue.", "keep going", "finish the rest", "TBD", "none", "see above", "N/A", "todo",
     "Fix the remaining issues", "work on it", "next steps as discussed", "finish", "carry on with the task",
     "继续", "继续完成剩下的工作", "下一步", "待定", "同上", "按计划推进", "完成剩余任务", "無", "続き", "계속 진행", "...", "weiter",
     "continue with the implementation of the feature", "deploy", "line one\nline two", "x " * 200, "Fix bugs", "???", "clean-up", "finish the follow-up tasks",

@@ -123,6 +123,9 @@ def _derived(
         yield _action(_one(context, step.text), "derived:last_step", basis="declared")
     if request is not None:
         yield _requested(context, request, waiting=waiting)
+    elif context.evidence.cut_off and (begun := _begun_last(context)):
+        ended = f"Find out whether `{begun}` finished; the session ended in the middle of it"
+        yield _action(_one(context, ended), "derived:begun", kind="review")
     elif (wish := first_request(context)) is not None and context.evidence.repository.changes:
         yield _action(f"Review the diff against the plan “{wish_of(wish)}”", "derived:plan", kind="review")
 

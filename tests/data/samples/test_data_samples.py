@@ -126,7 +126,9 @@ def test_the_environments_answers_are_told_only_of_the_state_they_were_given_in(
     untouched, moved = replace(untouched, snapshot=cut.snapshot), replace(moved, snapshot=Snapshot(snapshot_id="other"))
     cut = replace(cut, perturbed=(untouched, moved))
     echoes = [sample for sample in build_samples(replace(one, cuts=(cut,))) if sample.kind == "echo"]
-    assert sorted((sample.view, sample.variant) for sample in echoes if sample.variant is not None) == [("structured", 0)]
+    assert sorted((sample.view, sample.variant) for sample in echoes if sample.variant is not None) == [
+        ("structured", 0)
+    ]
     assert {sample.view for sample in echoes if sample.variant is None} == {"repo", "structured"}
 
 
