@@ -186,12 +186,14 @@ def _placeless(event: Event) -> Event:
 
 
 def _first_request(steps: tuple[Step, ...]) -> str:
-    """Return the first request that says what to do, else the first: a greeting or `/mode` is no task."""
-    requests = [
-        event.text for step in steps for event in step.events
-        if isinstance(event, UserMessage) and event.origin in ("human", "plan", "subagent")
-    ]  # fmt: skip
-    return next((text for text in requests if not is_vague(text)), requests[0] if requests else "")
+    """Return the first request that says what to do, else what a command was given, else the first request.
+
+    A greeting or `/mode` is no task; where nobody asked for anything else, the words behind a slash command are one.
+    """
+    said = [event for step in steps for event in step.events if isinstance(event, UserMessage)]
+    requests = [event.text for event in said if event.origin in ("human", "plan", "subagent")]
+    commands = [event.text for event in said if event.origin == "command"]
+    return next((text for text in (*requests, *commands) if not is_vague(text)), requests[0] if requests else "")
 
 
 def _first_model(steps: tuple[Step, ...]) -> str:

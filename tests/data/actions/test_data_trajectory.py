@@ -184,3 +184,13 @@ def test_a_command_to_the_agent_is_no_task(script: Any) -> None:
         "Colour the footer."
     )
     assert script().asks("hi").says("Hello.").trajectory().task_text == "hi"
+
+
+def test_what_a_command_was_given_is_the_task_where_nobody_asked_for_anything_else(script: Any) -> None:
+    run = script()
+    run.events.append(UserMessage(text="Bring @CLAUDE.md up to date", origin="command"))
+    assert run.says("On it.").trajectory().task_text == "Bring @CLAUDE.md up to date"
+    assert run.asks("Colour the footer of the page.").trajectory().task_text == "Colour the footer of the page."
+    opened = script()
+    opened.events.append(UserMessage(text="/model", origin="command"))
+    assert opened.says("Which?").trajectory().task_text == ""

@@ -302,3 +302,10 @@ def test_a_name_that_is_no_view_is_refused(rich: Trajectory) -> None:
     with pytest.raises(UsageError, match="is no view"):
         build_view("oracle_structured", cut(rich, 5))
     assert [row.name for row in VIEWS] == ["repo", "trace", "summary", "structured"]
+
+
+def test_the_message_of_a_persons_commit_is_no_agents_word(rich: Trajectory) -> None:
+    k = at(rich, "tokens = 10") - 1
+    assert "The agent's last word" in build_view("structured", cut(rich, k)).text
+    person = structs.replace(rich, predecessor="human")
+    assert "The agent's last word" not in build_view("structured", cut(person, k)).text

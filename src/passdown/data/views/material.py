@@ -33,7 +33,10 @@ class Material(Struct, frozen=True, kw_only=True, dict=True):
             agent=start.agent if start else "", path="", session_id=start.session_id if start else "predecessor",
             cwd=start.cwd if start else self.prefix.root,
         )  # fmt: skip
-        return collect_evidence(self.ledger.facts(self.prefix), None, [(ref, self.events)])
+        found = collect_evidence(self.ledger.facts(self.prefix), None, [(ref, self.events)])
+        if self.prefix.predecessor == "human":  # the message of a commit is no agent's word on what comes next
+            return structs.replace(found, last_step=None)
+        return found
 
     @cached_property
     def packet(self) -> Packet:

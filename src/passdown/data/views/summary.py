@@ -79,7 +79,9 @@ def _lines(material: Material) -> Iterator[str]:
     if failing:
         yield f"- Failing tests: {_listed(failing, 6)}"
     last = evidence.last_step
-    yield f'- The agent said last: "{one_line(clean(last.text), 300)}"' if last else f"- The agent said last: {NONE}"
+    if material.prefix.predecessor == "agent":
+        said = f'"{one_line(clean(last.text), 300)}"' if last else NONE
+        yield f"- The agent said last: {said}"
     open_errors = [f"{f.key} — {f.value}" for f in facts if f.type == "risk" and f.value.startswith(_ERRORS)]
     yield f"- Open errors: {_listed([one_line(error, 220) for error in open_errors], 4)}"
     todo = [f"{fact.key} ({fact.value})" for fact in facts if fact.type == "todo" and fact.value != "completed"]
