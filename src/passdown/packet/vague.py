@@ -14,7 +14,8 @@ _FILLER_WORDS = """
 a an the this that these those it its they them my our your we i you us he she his her all any some more most other
 rest remaining everything anything something nothing none thing things stuff etc and or but of in for on at to from
 up off out with by as is was are be been do does did done doing make makes making get getting go goes going gone
-pick picks picked picking keep keeps kept continue continues continuing continued carry carrying proceed proceeding resume resuming work works
+pick picks picked picking
+keep keeps kept continue continues continuing continued carry carrying proceed proceeding resume resuming work works
 working worked finish finishing finished finalize finalise complete completing completed wrap polish clean cleanup
 improve improving fix fixing fixes fixed issue issues bug bugs problem problems task tasks todo todos tbd tba tbc na
 n next step steps item items action actions follow following see above below before previous previously earlier

@@ -108,7 +108,7 @@ def test_a_tail_fits_only_the_tree_that_it_began_with(solved: Trajectory) -> Non
 
 
 def test_nothing_goes_on_where_git_or_what_is_beside_the_files_is_another(solved: Trajectory) -> None:
-    own = Snapshot(snapshot_id="own", volatile=(Volatile(kind="tmp_file", key="/tmp/notes"),))  # noqa: S108
+    own = Snapshot(snapshot_id="own", volatile=(Volatile(kind="tmp_file", key="/tmp/notes"),))
     staged = replace(own, volatile=(*own.volatile, Volatile(kind="git", key="index:slug.py", value="0" * 64)))
     cleared = replace(own, volatile=())
     cut = Cut(point=Point(trajectory_id=solved.trajectory_id, k=4, kind="mid"), snapshot=own)
