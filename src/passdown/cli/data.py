@@ -28,6 +28,7 @@ seed = 0
 path = "trajectories"      # a file, a folder, or with format = "commits" a git repository
 format = "auto"            # the content decides; `passdown data ingest --help` lists the names
 licence = ""               # SPDX; empty: what the source says of itself
+licences = ""              # a TSV or CSV table with the columns file and licence
 
 [filter]
 min_steps = 3
@@ -101,17 +102,21 @@ def data() -> None:
 @click.option("--source", default="auto", show_default=True, metavar="NAME",
               help="What the files are; `commits` reads the branches of git repositories.")  # fmt: skip
 @click.option("--licence", default="", metavar="SPDX", help="The licence, where the files do not name theirs.")
+@click.option("--licences", metavar="TABLE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="A TSV or CSV table with the columns file and licence.")  # fmt: skip
 @click.option("--evaluation", default="", metavar="FILE", help="A JSONL list of instances to keep out.")
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes to work in.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def ingest(
-    paths: tuple[Path, ...], folder: Path, source: str, licence: str, evaluation: str, workers: int, as_json: bool
-) -> None:
+    paths: tuple[Path, ...], folder: Path, source: str, licence: str, licences: Path | None, evaluation: str,
+    workers: int, as_json: bool,
+) -> None:  # fmt: skip
     """Read trajectories, sessions, published sets or commit series; filter, remove duplicates, split by repository."""
     from passdown.data.engine.pipeline import FilterTable, Pipeline, SourceTable
     from passdown.data.engine.steps import list_sources
 
-    sources = [SourceTable(path=str(path.resolve()), format=source, licence=licence) for path in paths]
+    table = str(licences.resolve()) if licences else ""
+    sources = [SourceTable(path=str(path.resolve()), format=source, licence=licence, licences=table) for path in paths]
     pipeline = Pipeline(
         source=sources, filter=FilterTable(evaluation=str(Path(evaluation).resolve()) if evaluation else "")
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -41,22 +41,27 @@ _DECODE = msgspec.json.Decoder(Input)
 _TRAJECTORY = msgspec.json.Encoder()
 
 
-def find_inputs(paths: Iterable[Path], source: str = "auto", licence: str = "") -> list[Input]:
+def find_inputs(
+    paths: Iterable[Path], source: str = "auto", licence: str = "", licences: Mapping[str, str] | None = None
+) -> list[Input]:
     """Return every file under `paths`, sorted; a git repository counts as one when `source` is `commits`.
 
-    Hidden files and symlinks are passed over. Raises `UsageError` for a path that is not there.
+    `licences` says by name (relative to the path) which licence a file has; the others have `licence`. Hidden files and
+    symlinks are passed over. Raises `UsageError` for a path that is not there.
     """
     found: list[Input] = []
+    known = licences or {}
     for top in paths:
         if not top.exists():
             raise UsageError("there is no such file or folder", where=str(top), next_step="Name one that is there.")
         if source == "commits" or top.is_file():
-            found.append(_input(top, top.name, source, licence))
+            found.append(_input(top, top.name, source, known.get(top.name, licence)))
             continue
         for path in sorted(top.rglob("*")):
             relative = path.relative_to(top)
             if path.is_file() and not path.is_symlink() and not any(part.startswith(".") for part in relative.parts):
-                found.append(_input(path, relative.as_posix(), source, licence))
+                name = relative.as_posix()
+                found.append(_input(path, name, source, known.get(name, licence)))
     return found
 
 

@@ -16,11 +16,15 @@ Share = float
 
 
 class SourceTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[[source]]`: files or folders, relative to the pipeline file, and what they are."""
+    """`[[source]]`: files or folders, relative to the pipeline file, what they are, and under which licence.
+
+    `licences` is a table (TSV or CSV) of the licences of single files; what it does not name has `licence`.
+    """
 
     path: str
     format: str = "auto"
     licence: str = ""
+    licences: str = ""
 
 
 class FilterTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

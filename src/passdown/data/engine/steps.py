@@ -15,6 +15,7 @@ from passdown.data.engine.run import Backend, Ran, run_stage
 from passdown.data.engine.stage import Stage
 from passdown.data.engine.stages import building_stage, points_stage, quality_stage
 from passdown.data.engine.viewing import views_stage
+from passdown.data.sources.licence_table import read_licences
 
 Progress = Callable[[str, int, int], None]
 """Is told the step's name, how many shards are done, and of how many."""
@@ -113,7 +114,10 @@ def list_sources(pipeline: Pipeline, beside: Path, folder: Path) -> int:
     inputs = [
         entry
         for source in pipeline.source
-        for entry in find_inputs([beside / source.path], source.format, source.licence)
-    ]
+        for entry in find_inputs(
+            [beside / source.path], source.format, source.licence,
+            read_licences(beside / source.licences) if source.licences else None,
+        )
+    ]  # fmt: skip
     list_files(inputs, folder / "files")
     return len(inputs)
