@@ -149,7 +149,7 @@ def assemble(
     return Trajectory(
         trajectory_id=trajectory_id or f"{provenance.source}-{content[:16]}",
         provenance=provenance, steps=steps, instance_id=instance_id, repo=repo,
-        base_commit=base_commit or (start.commit if start else ""), task_text=task_text or _first_request(steps),
+        base_commit=base_commit or (start.commit if start else ""), task_text=task_text or first_request(steps),
         scaffold=f"{start.agent} {start.agent_version}".strip() if start else "", model=_first_model(steps), root=root,
         predecessor=predecessor, tools=tools, outcome=outcome or Outcome(), content_hash=content, extras=extras,
     )  # fmt: skip
@@ -185,7 +185,7 @@ def _placeless(event: Event) -> Event:
     return msgspec.structs.replace(event, at=None, **_WHERE)
 
 
-def _first_request(steps: tuple[Step, ...]) -> str:
+def first_request(steps: tuple[Step, ...]) -> str:
     """Return the first request that says what to do, else what a command was given, else the first request.
 
     A greeting or `/mode` is no task; where nobody asked for anything else, the words behind a slash command are one.

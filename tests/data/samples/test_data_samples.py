@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from passdown.data.records import (
     Cut,
     Cuts,
+    Fact,
     FileState,
     Graph,
     Outcome,
@@ -28,8 +29,9 @@ from passdown.data.records import (
 from passdown.data.samples.build import build_samples
 from passdown.data.samples.continuations import continuations, inspection, masked_steps
 from passdown.data.samples.messages import Role, continued, step_messages
-from passdown.data.samples.reconstruction import question, target
+from passdown.data.samples.reconstruction import contradicts, question, target
 from passdown.data.samples.render import Rendered, render
+from passdown.data.views.preamble import whole
 from passdown.data.views.table import build_views
 
 
@@ -266,11 +268,35 @@ def test_the_state_is_the_one_that_the_operators_left_and_a_look_shows_it(solved
     assert json.loads(target(cut, graph))["changed_files"] == ["b.py", "src/a.py"]
     assert json.loads(target(cut, graph))["done"] == ["Say why"]
     assert json.loads(target(cut, graph, after))["changed_files"] == ["b.py", "src/a.py"]
-    bare = json.loads(target(cut, graph, after, notes=False))
+    bare = json.loads(target(cut, graph, after, View(name="repo", trajectory_id="t", k=1, text=whole("Do it."))))
     assert {name for name, value in bare.items() if value != "unknown"} == {"changed_files"}
     assert "?\tb.py\n?\tsrc/a.py\n" in question(before)
     assert "?\tb.py\nD\tsrc/a.py\n" in question(after)
     assert question(None) in question(after)
+
+
+def test_the_state_to_be_told_is_what_the_notes_tell() -> None:
+    def noted(notes: str, *facts: Fact) -> View:
+        return View(name="summary", trajectory_id="t", k=1, text=whole("Mend `slug`.", notes), facts=facts)
+
+    passed = Fact(type="test_result", key="pytest", value="passed: 2 passed")
+    item = Fact(type="todo", key="Say why", value="completed", status="stated")
+    plain = noted("- Last validation: pytest passed (2 passed)\n- Plan: Say why (completed)", passed, item)
+    graph = Graph(
+        nodes=(Subtask(id="todo:0", kind="todo", subject="Say why"), Subtask(id="test:t.a", kind="test", subject="t.a")),
+        statuses=((), ("done", "done")),
+    )  # fmt: skip
+    snapshot = Snapshot(snapshot_id="s", volatile=(Volatile(kind="cwd", key="cwd", value="/elsewhere"),))
+    cut = Cut(point=Point(trajectory_id="t", k=1, kind="mid"), snapshot=snapshot, views=(plain,))
+    told = json.loads(target(cut, graph, None, plain))
+    assert (told["done"], told["last_test_status"], told["cwd"]) == (["Say why"], "passed: 2 passed", "unknown")
+    fewer = json.loads(target(cut, graph, None, noted("- Last validation: pytest passed", passed)))
+    assert (fewer["done"], fewer["last_test_status"]) == ("unknown", "passed")
+    assert json.loads(target(cut, graph, None, noted("- Open errors: none")))["last_test_status"] == "unknown"
+    assert not contradicts(plain, cut, graph)
+    assert not contradicts(noted("- Open errors: none"), cut, graph)
+    assert contradicts(noted("- pytest failed", replace(passed, value="failed")), cut, graph)
+    assert contradicts(noted("- Plan: Say why (pending)", replace(item, value="pending")), cut, graph)
 
 
 def test_secrets_of_a_tail_do_not_leave(script: Any) -> None:

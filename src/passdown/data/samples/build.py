@@ -12,6 +12,7 @@ import msgspec
 from passdown.data.perturb.curriculum import LEVELS
 from passdown.data.records import Continuation, Cut, Cuts, Perturbed, Sample, SampleKind, Trajectory, Truth, View
 from passdown.data.samples.continuations import continuations, differs
+from passdown.data.samples.reconstruction import contradicts
 
 SELF_TAILS = 0.3
 """The share of supervised samples whose continuation is a self tail without inspection, at most."""
@@ -37,9 +38,7 @@ def build_samples(
     """
     found = [*cuts.successors, *successors]
     every = [
-        sample
-        for number, cut in enumerate(cuts.cuts)
-        for sample in _of_cut(cuts.trajectory, cut, kinds, found, seed + number)
+        sample for number, cut in enumerate(cuts.cuts) for sample in _of_cut(cuts, cut, kinds, found, seed + number)
     ]
     if "plain" in kinds and cuts.trajectory.outcome.resolved and cuts.trajectory.predecessor == "agent":
         every.append(_plain(cuts.trajectory))
@@ -48,8 +47,9 @@ def build_samples(
 
 
 def _of_cut(
-    trajectory: Trajectory, cut: Cut, kinds: Sequence[SampleKind], successors: list[Trajectory], seed: int
+    cuts: Cuts, cut: Cut, kinds: Sequence[SampleKind], successors: list[Trajectory], seed: int
 ) -> Iterator[Sample]:
+    trajectory = cuts.trajectory
     given: list[tuple[int | None, Perturbed]] = [
         (None, Perturbed(ops=(), view=view, level=_plain_level(cut, view))) for view in cut.views
     ]
@@ -63,7 +63,8 @@ def _of_cut(
                 yield state.sample("sft", tail)
         if "rl" in kinds and trajectory.outcome.fail_to_pass and all(truth.still_solvable for truth in one.truths):
             yield state.sample("rl")
-        if "reconstruction" in kinds and cut.snapshot is not None and one.view.name != "oracle_structured":
+        asked = "reconstruction" in kinds and cut.snapshot is not None and one.view.name != "oracle_structured"
+        if asked and not contradicts(one.view, cut, cuts.graph):
             yield state.sample("reconstruction")
         if "echo" in kinds and _observes(trajectory, cut, one):
             yield state.sample("echo")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
-from passdown.data.records import Cut, Graph, Snapshot, Subtask, SubtaskStatus, Volatile
+from passdown.data.perturb.notes import SHORTEST, mentions
+from passdown.data.records import Cut, Fact, Graph, Snapshot, Subtask, SubtaskStatus, View, Volatile
+from passdown.data.views.facts import KEY
+from passdown.data.views.preamble import parts
+from passdown.redact.neutralise import one_line
 
 QUESTION = (
     "Before you go on: state the present state of the work as JSON with the keys changed_files, cwd, done, "
@@ -14,6 +19,7 @@ QUESTION = (
     'Write "unknown" where nothing was observed.'
 )
 _SHOWN = 200
+_PLAN: dict[SubtaskStatus, str] = {"done": "completed", "in_progress": "in_progress", "todo": "pending"}
 _LISTS = {"packages_delta": "package", "processes": "process", "tmp_files": "tmp_file"}
 
 
@@ -27,32 +33,74 @@ def question(snapshot: Snapshot | None) -> str:
     return f"What differs from the base commit (D: gone, ?: new or changed):\n\n{shown}\n\n{QUESTION}"
 
 
-def target(cut: Cut, graph: Graph, snapshot: Snapshot | None = None, *, notes: bool = True) -> str:
+def target(cut: Cut, graph: Graph, snapshot: Snapshot | None = None, view: View | None = None) -> str:
     """Return the canonical JSON (sorted keys) of the state at a cut; what nobody observed is "unknown".
 
-    `snapshot` is the tree as the successor finds it, where that is not the cut's own. Without `notes` of the session
-    before, only what a look at the tree tells can be known: to ask for more would teach to invent it.
+    `snapshot` is the tree as the successor finds it, where that is not the cut's own. With a `view`, what its notes do
+    not tell and no look at the tree shows is "unknown" as well: to ask for it would teach to invent it.
     """
-    labels = graph.statuses[cut.point.k] if cut.point.k < len(graph.statuses) else ()
+    told = _Told(view)
     snapshot = snapshot or cut.snapshot
     observed = [one for one in (snapshot.volatile if snapshot else ()) if one.provenance == "observed"]
     installed = {one.key for one in observed if one.kind == "package"}
     known = [
-        (node, label) for node, label in zip(graph.nodes, labels, strict=False)
-        if node.kind != "install" or node.subject in installed
+        (node, label) for node, label in _labels(cut, graph)
+        if (node.kind != "install" or node.subject in installed) and told.names(node.subject or node.id)
     ]  # fmt: skip
-    state: dict[str, Any] = {
+    items = {
         status: sorted(_name(node) for node, label in known if _seen(node, label, status))
         for status in ("done", "in_progress", "todo")
     }
+    state: dict[str, Any] = items if told.all or any(items.values()) else dict.fromkeys(items, "unknown")
     state["changed_files"] = _changed(snapshot) if snapshot else "unknown"
-    state["last_test_status"] = _tests(cut)
-    state["cwd"] = next((one.value or one.key for one in reversed(observed) if one.kind == "cwd"), "unknown")
+    state["last_test_status"] = told.shortened(told.result() if not told.all else _tests(cut)) or "unknown"
+    cwd = next((one.value or one.key for one in reversed(observed) if one.kind == "cwd"), "")
+    state["cwd"] = cwd if cwd and told.names(cwd) else "unknown"
     for name, kind in _LISTS.items():
-        state[name] = _values(observed, kind) or "unknown"
-    if not notes:
-        state = {name: value if name == "changed_files" else "unknown" for name, value in state.items()}
+        state[name] = _values([one for one in observed if told.names(one.key)], kind) or "unknown"
     return msgspec.json.encode(state, order="sorted").decode()
+
+
+def contradicts(view: View, cut: Cut, graph: Graph) -> bool:
+    """Say whether a view's notes tell another state than the true one, of what no look at the tree shows.
+
+    Nobody could then answer: to learn the true answer would be to learn to guess against the notes.
+    """
+    told = _Told(view)
+    if told.result() and told.result() != _tests(cut):
+        return True
+    plan = {fact.key: fact.value for fact in view.facts if fact.type == "todo"}
+    return any(
+        node.kind == "todo" and plan.get(one_line(node.subject, KEY), _PLAN.get(label)) != _PLAN.get(label)
+        for node, label in _labels(cut, graph)
+    )
+
+
+class _Told:
+    """What the notes of a view tell. Without a view everything is told."""
+
+    def __init__(self, view: View | None) -> None:
+        self.all = view is None
+        self._notes = parts(view.text).notes if view is not None else ""
+        self._facts = view.facts if view is not None and view.name != "repo" else ()
+
+    def names(self, text: str) -> bool:
+        """Say whether the notes name something. That the shell is at the top of the tree is nowhere told."""
+        return self.all or (len(text) >= SHORTEST and mentions(self._notes, text))
+
+    def result(self) -> str:
+        """Return the last result of tests that the notes state, empty when there is none."""
+        return _last(self._facts)
+
+    def shortened(self, result: str) -> str:
+        """Return a result without the details that the notes do not have."""
+        word, _, detail = result.partition(": ")
+        return result if not detail or self.names(detail) else word
+
+
+def _labels(cut: Cut, graph: Graph) -> list[tuple[Subtask, SubtaskStatus]]:
+    labels = graph.statuses[cut.point.k] if cut.point.k < len(graph.statuses) else ()
+    return list(zip(graph.nodes, labels, strict=False))
 
 
 def _changed(snapshot: Snapshot) -> list[str]:
@@ -82,7 +130,10 @@ def _values(observed: list[Volatile], kind: str) -> list[str]:
 
 
 def _tests(cut: Cut) -> str:
-    """Return what the views state of the tests: the last observed result, as any of them has it."""
-    results = [fact for view in cut.views for fact in view.facts if fact.type == "test_result"]
-    known = [fact for fact in results if fact.status == "observed"]
-    return max(known, key=lambda fact: fact.step).value if known else "unknown"
+    """Return what the views state of the tests: the last observed result, as any of them has it; empty without one."""
+    return _last(fact for view in cut.views for fact in view.facts)
+
+
+def _last(facts: Iterable[Fact]) -> str:
+    results = [fact for fact in facts if fact.type == "test_result" and fact.status == "observed"]
+    return max(results, key=lambda fact: fact.step).value if results else ""

@@ -56,7 +56,7 @@ def render(cuts: Cuts, runs: Mapping[str, Trajectory] | None = None) -> Iterator
     for sample in cuts.samples:
         cut = by_k.get(sample.k)
         view = _view(cuts.trajectory, sample, cut, traces)
-        found = _completion(cuts, sample, cut, known)
+        found = _completion(cuts, sample, cut, known, view)
         if isinstance(found, str):
             yield Reject(
                 stage="export", reason=found, trajectory_id=sample.trajectory_id, detail=sample.sample_id,
@@ -94,7 +94,9 @@ class _Traces(dict[int, str]):
         return text
 
 
-def _completion(cuts: Cuts, sample: Sample, cut: Cut | None, runs: Mapping[str, Trajectory]) -> list[Message] | str:
+def _completion(
+    cuts: Cuts, sample: Sample, cut: Cut | None, runs: Mapping[str, Trajectory], view: View
+) -> list[Message] | str:
     """Return the messages behind the prompt, or the reason why there are none."""
     if sample.kind == "rl":
         return []
@@ -103,7 +105,7 @@ def _completion(cuts: Cuts, sample: Sample, cut: Cut | None, runs: Mapping[str, 
             return "no state at this cut"
         found = _found(cut, sample)
         asked = Message(role="user", content=question(found))
-        told = target(cut, cuts.graph, found, notes=sample.view != "repo")
+        told = target(cut, cuts.graph, found, view)
         return [asked, Message(role="assistant", content=told, part=Role.RECONSTRUCTION)]
     tail = sample.continuation
     if tail is None:  # ECHO: what the environment answered after the cut, whoever acted
