@@ -127,6 +127,7 @@ RUNNING = [
     ("npm test", "TEST npm test"),
     ("npm run test:unit", "TEST npm run test:unit"),
     ("pnpm vitest run src/a.test.ts", "TEST src/a.test.ts"),
+    ("Invoke-Pester -Path scripts/tests -PassThru -Output None", "TEST Invoke-Pester scripts/tests"),
     ("npx jest a.test.js", "TEST a.test.js"),
     ("cargo test foo", "TEST cargo test foo"),
     ("go test ./pkg/... -run TestX", "TEST go test pkg/... -run TestX"),

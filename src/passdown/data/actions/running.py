@@ -183,7 +183,8 @@ def tests(program: str, words: tuple[str, ...]) -> tuple[Draft, ...]:
         return (Draft("TEST", chosen.strip() or program, detail, _files(arguments.rest)),)
     arguments = sort_words(words, ("-run", "-k", "-s", "-p", "-t", "--filter", "-c", "-C", "--grep", "-g", "--timeout",
                                    "-count", "-timeout", "--settings", "-n", "-m", "--project", "-w",
-                                   "--workspace", "--testNamePattern", "--reporter", "--package"))  # fmt: skip
+                                   "--workspace", "--testNamePattern", "--reporter", "--package", "-Output", "-Show",
+                                   "-OutputFile", "-OutputFormat", "-Tag"))  # fmt: skip
     rest = (
         arguments.rest[1:] if program == "vitest" and arguments.rest[:1] in (("run",), ("watch",)) else arguments.rest
     )
