@@ -34,6 +34,12 @@ def test_files_and_functions_stay_small(path: Path) -> None:
             assert "Exception" not in ast.unparse(node.type).split(), f"catches everything in line {node.lineno}"
 
 
+def test_files_of_tests_stay_small() -> None:
+    for folder in ("tests", "benchmarks", ".ci"):
+        for path in (ROOT / folder).rglob("*.py"):
+            assert len(path.read_text("utf-8").splitlines()) <= 400, path.relative_to(ROOT)
+
+
 def test_no_expression_is_compiled_by_an_import() -> None:
     for path in SOURCES:
         for statement in ast.parse(path.read_text("utf-8")).body:
