@@ -297,9 +297,6 @@ def test_the_first_repair_after_a_failed_check(script, marks_of):
     assert marks_of(run.trajectory())["post_failed_repair_edit"] == [8]
 
 
-# --- reviews, delegation ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("command", ["mkdir -p notes", "chmod +x src/a.py", "git rm --cached src/a.py"])
 def test_what_changes_no_content_is_no_edit(command, script, marks_of):
     found = marks_of(begun(script).runs(command).says("There.").trajectory())
