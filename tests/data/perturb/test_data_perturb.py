@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from passdown.data.perturb.notes import mentions
-from passdown.data.perturb.scene import Scene
+from passdown.data.perturb.scene import MemoryBlobs, Scene
 from passdown.data.perturb.table import NAMES, OPERATORS, Use, operator, perturb, use
 from passdown.data.prefix import cut
-from passdown.data.records import Perturbed, Reject
+from passdown.data.records import FileState, Perturbed, Reject, Snapshot
 from passdown.data.replay.blobs import BlobStore
+from passdown.data.replay.snapshot import snapshot_id
 from passdown.data.replay.virtual import replay
 from passdown.data.views.facts import stated_in
 from passdown.data.views.preamble import PREAMBLE, parts
@@ -223,6 +224,28 @@ def test_a_result_is_turned_round_in_every_place(work: Any, view: str) -> None:
     assert "4 passed" in notes(done)
 
 
+def test_what_other_commands_gave_is_not_turned_round(script: Any) -> None:
+    run = script().asks("Mend it.").runs("pytest -q", "2 passed").uses("edit", {"path": "a.py"}).runs("make tables")
+    prefix = cut(run.runs("pytest -q", "2 passed").trajectory(), 5)
+    done = perturb(("flipped_test_status@1",), None, build_view("summary", prefix), 1, prefix=prefix)
+    assert isinstance(done, Perturbed)
+    assert "make tables (exit 0)" in notes(done)
+    assert "pytest -q (failed" in notes(done)
+
+
+def test_a_file_that_the_run_made_is_no_change_when_it_is_gone(script: Any) -> None:
+    run = script().asks("Mend it.").runs("ls src", "a.py")
+    run = run.uses("str_replace_editor", {"command": "create", "path": "/testbed/reproduce.py", "file_text": "1\n"})
+    prefix = cut(run.trajectory(), 3)
+    blobs = MemoryBlobs()
+    there = (FileState(path="reproduce.py", blob=blobs.put(b"1\n")),)
+    snapshot = Snapshot(snapshot_id=snapshot_id(there, ()), delta=there)
+    done = perturb(("moved_file",), snapshot, build_view("repo", prefix), 1, blobs=blobs, prefix=prefix)
+    assert isinstance(done, Perturbed)
+    assert done.snapshot is not None
+    assert [state.path for state in done.snapshot.delta if not state.blob] == []
+
+
 def test_the_index_holds_an_older_version(work: Any) -> None:
     done = work.done("dirty_index")
     assert done.snapshot is not None
@@ -262,6 +285,21 @@ def test_items_contradict_each_other(work: Any) -> None:
     for item in done.truths[0].params.values():
         assert f"To do: Leave out: {item}" in notes(done)
         assert item in notes(work.done("conflicting_todos@1", view="summary"))
+
+
+def test_code_of_a_task_stays_exact(script: Any) -> None:
+    task = "Mend `total()` in `src/cart.py`, so that `a = total() or 1` is never one of the many wrong sums."
+    prefix = cut(script().asks(task).runs("ls", "src").trajectory(), 2)
+    done = perturb(("underspecified_symbol@1",), None, build_view("repo", prefix), 1, prefix=prefix)
+    assert isinstance(done, Perturbed)
+    assert "Mend that function in that file, so that `a = total() or 1` is" in done.view.text
+
+
+def test_only_what_was_said_to_be_done_is_contradicted(script: Any) -> None:
+    prefix = cut(script().asks("Mend the sums of src/cart.py.").runs("cat src/cart.py", "x").trajectory(), 2)
+    done = perturb(("conflicting_todos",), None, build_view("summary", prefix), 1, prefix=prefix)
+    assert isinstance(done, Reject)
+    assert done.reason == "conflicting_todos: the notes state no open item"
 
 
 def test_a_task_names_nothing_any_more(work: Any) -> None:

@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 
 from passdown.data.records import Fact, FileState, Prefix, Snapshot, Truth, View, Volatile
 from passdown.data.replay.snapshot import snapshot_id
+from passdown.data.views.changes import ledger_of
 from passdown.packet.tokens import estimate_tokens
 
 LARGEST = 400_000
@@ -124,11 +125,18 @@ class Scene(Struct, frozen=True, kw_only=True):
         """Return how a file differs from the base commit, None when it does not."""
         known = self.base.get(path) if self.base is not None else None
         if content is None:
-            return None if self.base is not None and path not in self.base else FileState(path=path)
+            return None if self._is_new(path) else FileState(path=path)
         if content == known and self.blobs is not None:
             return None
         assert self.blobs is not None
         return FileState(path=path, mode=mode, blob=self.blobs.put(content))
+
+    def _is_new(self, path: str) -> bool:
+        """Say whether the base commit lacks a file: without its tree, whether the run itself made it."""
+        if self.base is not None:
+            return path not in self.base
+        made = ledger_of(self.prefix.steps).files.get(path) if self.prefix is not None else None
+        return made is not None and made.new
 
     def with_view(self, text: str, facts: Iterable[Fact]) -> Scene:
         """Return the scene with another text and another index of what it states."""

@@ -43,7 +43,7 @@ class Applies(Protocol):
 _VIEWS: tuple[ViewName, ...] = ("repo", "trace", "summary", "structured", "oracle_structured")
 _NOTES, _MADE_AGAIN = _VIEWS[1:], _VIEWS[1:4]
 _ELSEWHERE: dict[str, tuple[ViewName, ...]] = {
-    "drop_section": _VIEWS[2:], "truncate_trace": ("trace",), "stale_note": _MADE_AGAIN,
+    "drop_section": _VIEWS[2:], "blur": _VIEWS[2:], "truncate_trace": ("trace",), "stale_note": _MADE_AGAIN,
     "underspecified_symbol": _VIEWS,
 }  # fmt: skip
 

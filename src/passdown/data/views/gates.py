@@ -154,7 +154,11 @@ def tail_dependence(
 
 
 def other_futures(trajectory: Trajectory, k: int) -> Iterator[Trajectory]:
-    """Yield the trajectory without a tail, with its tail turned round, and with another outcome and other words."""
+    """Yield the trajectory without a tail, with its tail turned round, and with another outcome and other words.
+
+    The task of each is the one that was known at the cut: a message of the tail may tell it.
+    """
+    trajectory = structs.replace(trajectory, task_text=cut(trajectory, k).task_text)
     head, tail = trajectory.steps[:k], trajectory.steps[k:]
     yield structs.replace(trajectory, steps=head, outcome=Outcome(), content_hash="", split="", extras="")
     turned = tuple(structs.replace(step, idx=k + at) for at, step in enumerate(reversed(tail)))

@@ -24,7 +24,7 @@ def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
     """
     known = stated(scene.view)
     items = [fact for fact in known if fact.type == "todo" and fact.value != "completed"]
-    items = items or [fact for fact in known if fact.type == "next_action"]
+    items = items or [fact for fact in known if fact.type == "next_action" and fact.status == "stated"]
     if not items:
         raise InapplicableError("the notes state no open item")
     chosen = dice.sample(items, amount(len(items), strength))

@@ -24,6 +24,7 @@ _SYMBOL = lazy_pattern(
 _CODE = lazy_pattern(
     r"\s*(?:\$ |>>> |\.\.\. |File \"|Traceback|import |from \S+ import|def |class |return |@|#include|\w+ = |\[)"
 )
+_SPAN = lazy_pattern(r"```[^\n]*?(?:```|$)|`[^`\n]*`")
 _WORD = lazy_pattern(r"(?<![\w./])[A-Za-z]{2,}(?![\w(/])")
 _PRODUCTS = frozenset({"GitHub", "GitLab", "JavaScript", "TypeScript", "MacOS", "OpenSSL", "YouTube", "LaTeX"})
 _PHRASES = {"path": "that file", "call": "that function", "snake": "that name", "camel": "that class"}
@@ -41,7 +42,7 @@ def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
     prose = _prose(before.task)
     found = {
         match.group(): match.lastgroup or "snake"
-        for at in prose for match in _SYMBOL.finditer(before.task.split("\n")[at])
+        for at in prose for match in _SYMBOL.finditer(_told(before.task.split("\n")[at]))
         if not match.group().endswith(("Error", "Exception", "Warning")) and match.group() not in _PRODUCTS
     }  # fmt: skip
     if not found:
@@ -83,9 +84,24 @@ def _prose(task: str) -> tuple[int, ...]:
     return tuple(found)
 
 
+def _told(line: str) -> str:
+    """Return a line without the pieces of code in it: a name that stands alone between ticks is none."""
+    return _SPAN.sub(lambda span: span.group() if _SYMBOL.fullmatch(span.group().strip("` ")) else " ", line)
+
+
 def _vaguely(text: str, vague: dict[str, str]) -> str:
+    """Put vague words for the names; code stays exact."""
+    pieces = _SPAN.split(text)
+    spans = _SPAN.findall(text)
+    made = [_swapped(pieces[0], vague)]
+    for span, piece in zip(spans, pieces[1:], strict=True):
+        made += [vague.get(span.strip("` "), span), _swapped(piece, vague)]
+    return "".join(made)
+
+
+def _swapped(text: str, vague: dict[str, str]) -> str:
     for name in sorted(vague, key=len, reverse=True):
-        pattern = re.compile(rf"`*(?<![\w./-]){re.escape(name)}(?![\w/])`*")
+        pattern = re.compile(rf"(?<![\w./-]){re.escape(name)}(?![\w/])")
         text = pattern.sub(vague[name], text)
     return text
 

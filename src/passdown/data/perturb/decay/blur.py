@@ -12,6 +12,8 @@ from passdown.data.perturb.truths import decay
 
 def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
     """Put the folder (`src/`, `./` at the top) for a share `strength` of the changed files that the notes name."""
+    if scene.view.name == "trace":
+        raise InapplicableError("a trace is a record, which names files exactly")
     notes = notes_of(scene.view)
     named = [fact for fact in stated(scene.view) if fact.type == "file_changed"]
     named = [fact for fact in named if path_pattern(fact.key).search(notes)]

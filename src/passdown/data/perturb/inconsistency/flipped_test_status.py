@@ -13,6 +13,7 @@ from passdown.data.perturb.truths import inconsistency
 from passdown.data.records import Fact
 from passdown.model.pattern import lazy_pattern
 
+_COMMANDS = "- Results of the last commands: "
 _AFTER_COMMAND = lazy_pattern(r"$|[`\")\n]| —| \(| failed| passed| gave| again| pass\b")
 
 
@@ -113,7 +114,7 @@ def _in_lines(notes: str, fact: Fact, *, green: bool, last: bool) -> str | None:
         named = _is_about(line, fact.key) and not inside
         outcome = inside or "last test run" in line or (detail and detail in line)
         if named or (last and outcome):
-            turned = flipped_output(line, green=green) if fence else flipped_line(line, green=green)
+            turned = flipped_output(line, green=green) if fence else _flipped(line, fact.key, green=green)
             if turned is None:
                 continue
             line = turned
@@ -124,6 +125,18 @@ def _in_lines(notes: str, fact: Fact, *, green: bool, last: bool) -> str | None:
     told = (line for line in made if _is_about(line, fact.key) and "; " not in line and not line.startswith("stale: "))
     contrary = [line for line in told if says(line, green=not green)]
     return None if contrary else "\n".join(made)
+
+
+def _flipped(line: str, command: str, *, green: bool) -> str | None:
+    """Return a line with the opposite result; of a list of commands only what it says of this one."""
+    places = ((line.find(way), len(way)) for way in spellings(command) if line.startswith(_COMMANDS))
+    at, length = next((place for place in places if place[0] > 0), (0, 0))
+    if not at:
+        return flipped_line(line, green=green)
+    end = line.find("; ", at + length)
+    end = len(line) if end < 0 else end
+    turned = flipped_line(line[at:end], green=green)
+    return line[:at] + (line[at:end] if turned is None else turned) + line[end:]
 
 
 def _is_about(line: str, command: str) -> bool:
