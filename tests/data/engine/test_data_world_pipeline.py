@@ -15,6 +15,7 @@ from passdown.data.engine.stages import cuts_in
 from passdown.data.perturb.admission import tree_of
 from passdown.data.records import Cuts
 from passdown.data.replay.blobs import BlobStore
+from passdown.data.replay.snapshot import state_id
 from passdown.data.samples.continuations import continued_by
 from passdown.data.samples.messages import Role
 from passdown.data.samples.render import Rendered, render
@@ -91,7 +92,7 @@ def test_a_continuation_begins_with_the_tree_of_its_sample(rows: list[Cuts]) -> 
             if sample.continuation.trajectory_id in runs:
                 said = continued_by(runs[sample.continuation.trajectory_id])
                 assert said is not None
-                assert (said.continues, said.k, said.state) == (sample.trajectory_id, sample.k, found.snapshot_id)
+                assert (said.continues, said.k, said.state) == (sample.trajectory_id, sample.k, state_id(found))
                 moved += found.snapshot_id != own.snapshot_id
             else:
                 assert found.snapshot_id == own.snapshot_id, "a tail fits no other tree"

@@ -26,6 +26,7 @@ from passdown.data.records import (
     View,
     Volatile,
 )  # fmt: skip
+from passdown.data.replay.snapshot import state_id
 from passdown.data.samples.build import build_samples
 from passdown.data.samples.continuations import continuations, inspection, masked_steps
 from passdown.data.samples.messages import Role, continued, step_messages
@@ -118,6 +119,9 @@ def test_nothing_goes_on_where_git_or_what_is_beside_the_files_is_another(solved
     run = replace(solved, trajectory_id="rollout", extras=said)
     assert [one.trajectory_id for one in continuations(solved, cut, [run], cleared)] == ["rollout"]
     assert continuations(solved, cut, [run], staged) == [], "its `git diff` would have answered something else"
+    there = replace(run, extras=json.dumps({"continues": solved.trajectory_id, "k": 4, "state": state_id(staged)}))
+    assert [one.trajectory_id for one in continuations(solved, cut, [run, there], staged)] == ["rollout"]
+    assert continuations(solved, cut, [there]) == continuations(solved, cut)
 
 
 def test_the_environments_answers_are_told_only_of_the_state_they_were_given_in(solved: Trajectory) -> None:

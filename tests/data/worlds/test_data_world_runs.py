@@ -171,6 +171,17 @@ def test_a_successor_goes_on_from_the_tree_that_is_there(before: str, skill: str
     assert kinds.index("READ") < kinds.index("EDIT"), "it looks before it changes anything"
 
 
+def test_a_successor_finds_what_git_has_staged() -> None:
+    run = run_of(FIRST, "half_done")
+    k = len(run.trajectory.steps) * 2 // 3
+    tree = run.trees[k]
+    path = next(path for path in sorted(tree) if path.endswith(".py"))
+    successor = successor_run(run.trajectory, k, tree, staged={path: b"raise SystemExit\n"})
+    said = [event.text for step in successor.steps[:4] for event in step.events if isinstance(event, ToolResult)]
+    assert any(f"MM {path}" in text and "-raise SystemExit" in text for text in said)
+    assert successor.outcome.resolved
+
+
 def test_a_list_of_worlds_is_a_source(tmp_path: Path) -> None:
     listed = tmp_path / "worlds.txt"
     listed.write_text(f"# two runs\n{FIRST} careful\n{FIRST} hasty 4\n\nnowhere careful\n{FIRST} careful x\n")

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from passdown.data.export.state import known_of
+from passdown.data.export.state import known_of, staged_in
 from passdown.data.filters.result import dropped
 from passdown.data.perturb.admission import tree_of
 from passdown.data.perturb.scene import Blobs
 from passdown.data.records import Cut, Cuts, Reject, Sample, Snapshot, Trajectory
+from passdown.data.replay.snapshot import state_id
 from passdown.errors import UsageError
 
 
@@ -35,14 +36,18 @@ def succeed(cuts: Cuts, names: Sequence[str], blobs: Blobs) -> Iterator[Trajecto
     from passdown.data.worlds.run import successor_run
 
     for cut in cuts.cuts:
-        own = cut.snapshot.snapshot_id if cut.snapshot else ""
+        own = state_id(cut.snapshot) if cut.snapshot else ""
         for snapshot in _trees(cut):
             if snapshot.dirty or not snapshot.exact:
                 yield dropped("build", cuts.trajectory, "no successor: the tree at its cut is not known")
                 continue
-            tree = tree_of(snapshot, known.base, blobs)
-            for name in names if snapshot.snapshot_id == own else names[:1]:
-                run = successor_run(cuts.trajectory, cut.point.k, tree, name, snapshot.snapshot_id)
+            staged = staged_in(snapshot, blobs)
+            if staged is None:
+                yield dropped("build", cuts.trajectory, "no successor: git is in a state that cannot be made")
+                continue
+            tree, state = tree_of(snapshot, known.base, blobs), state_id(snapshot)
+            for name in names if state == own else names[:1]:
+                run = successor_run(cuts.trajectory, cut.point.k, tree, name, state, staged)
                 if run.outcome.resolved:
                     yield replace(run, split=cuts.trajectory.split)
                 else:
@@ -52,7 +57,7 @@ def succeed(cuts: Cuts, names: Sequence[str], blobs: Blobs) -> Iterator[Trajecto
 def _trees(cut: Cut) -> list[Snapshot]:
     """Return every tree that a successor can find at a cut, each once."""
     found = [cut.snapshot, *(one.snapshot for one in cut.perturbed)]
-    return list({snapshot.snapshot_id: snapshot for snapshot in found if snapshot is not None}.values())
+    return list({state_id(snapshot): snapshot for snapshot in found if snapshot is not None}.values())
 
 
 def named_in(samples: Sequence[Sample], runs: Sequence[Trajectory]) -> tuple[Trajectory, ...]:

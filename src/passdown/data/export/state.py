@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from passdown.data.perturb.admission import tree_of
-from passdown.data.records import Trajectory
+from passdown.data.perturb.scene import Blobs
+from passdown.data.records import Snapshot, Trajectory
 from passdown.data.replay.blobs import BlobStore
 from passdown.data.samples.render import Rendered
 
@@ -55,8 +56,8 @@ def state_of(rendered: Rendered, blobs: BlobStore) -> State | str:
         return NO_STATE
     if not rendered.exact:
         return DIRTY
-    in_git = [one for one in snapshot.volatile if one.kind == "git"]
-    if not all(one.key.startswith(_INDEX) for one in in_git):
+    staged = staged_in(snapshot, blobs)
+    if staged is None:
         return IN_GIT
     known = known_of(run)
     if known is None:
@@ -68,9 +69,17 @@ def state_of(rendered: Rendered, blobs: BlobStore) -> State | str:
     return State(
         base=known.base, tree=tree, left=_changes(known.base, tree), solution=solution, hidden=known.hidden,
         fail_to_pass=run.outcome.fail_to_pass, pass_to_pass=run.outcome.pass_to_pass,
-        staged={one.key.removeprefix(_INDEX): blobs.get(one.value) for one in in_git},
+        staged=staged,
         executable=frozenset(file.path for file in snapshot.delta if file.mode == "100755" and file.blob),
     )  # fmt: skip
+
+
+def staged_in(snapshot: Snapshot, blobs: Blobs) -> dict[str, bytes] | None:
+    """Return what git's index holds that the tree does not, None where git is in another state that cannot be made."""
+    in_git = [one for one in snapshot.volatile if one.kind == "git"]
+    if not all(one.key.startswith(_INDEX) for one in in_git):
+        return None
+    return {one.key.removeprefix(_INDEX): blobs.get(one.value) for one in in_git}
 
 
 def known_of(run: Trajectory) -> Known | None:

@@ -19,6 +19,14 @@ def is_apart(path: str) -> bool:
     return path[:1] in ("~", "$", "") or path.startswith(_APART)
 
 
+def state_id(snapshot: Snapshot) -> str:
+    """Return one name for equal states: the snapshot's own, and another where git holds something of its own."""
+    in_git = sorted(f"{one.key}\x1f{one.value}" for one in snapshot.volatile if one.kind == "git")
+    if not in_git:
+        return snapshot.snapshot_id
+    return hashlib.sha256("\x1e".join([snapshot.snapshot_id, *in_git]).encode("utf-8", "surrogateescape")).hexdigest()
+
+
 class State(Protocol):
     """What is needed of a replay."""
 

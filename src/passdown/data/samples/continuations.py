@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from passdown.data.actions.keys import key
 from passdown.data.records import Action, Continuation, Cut, Snapshot, Step, Trajectory
+from passdown.data.replay.snapshot import state_id
 
 INSPECTIONS = 3
 """Reads that are put before a tail at most."""
@@ -33,15 +34,12 @@ def continuations(
 
     A trajectory's own tail counts only when its outcome says that it solved the task; a person's tail always does,
     since it is what was kept. Runs of `successors` count when they say that they go on from this very cut, and solved.
-    Where operators left another state (`snapshot`), only runs that began with that tree count, and none where they left
-    something else in git: what git answered in a tail, or in such a run, would not be true there.
+    Where operators left another state (`snapshot`), only runs that began with those files and that index count: what
+    was answered in a tail would not be true there.
     """
-    moved = differs(cut, snapshot)
-    if moved and _in_git(snapshot) != _in_git(cut.snapshot):
-        return []
-    states = ("", cut.snapshot.snapshot_id if cut.snapshot else "")
-    if snapshot is not None and (cut.snapshot is None or snapshot.snapshot_id != cut.snapshot.snapshot_id):
-        states = (snapshot.snapshot_id,) * 2
+    own = state_id(cut.snapshot) if cut.snapshot else ""
+    given = state_id(snapshot) if snapshot else own
+    states = ("", own) if given == own else (given,)
     found = [
         Continuation(
             kind="shortest_verified" if said.shortest else "rollout", trajectory_id=run.trajectory_id,
@@ -52,7 +50,7 @@ def continuations(
         if (said := continued_by(run)) is not None and run.outcome.resolved and said.state in states
         and (said.continues, said.k) == (trajectory.trajectory_id, cut.point.k)
     ]  # fmt: skip
-    return found if moved else [*found, *_own(trajectory, cut.point.k)]
+    return found if differs(cut, snapshot) else [*found, *_own(trajectory, cut.point.k)]
 
 
 def differs(cut: Cut, snapshot: Snapshot | None) -> bool:
@@ -61,10 +59,6 @@ def differs(cut: Cut, snapshot: Snapshot | None) -> bool:
         return False
     before = cut.snapshot
     return before is None or (before.snapshot_id, before.volatile) != (snapshot.snapshot_id, snapshot.volatile)
-
-
-def _in_git(snapshot: Snapshot | None) -> set[tuple[str, str]]:
-    return {(one.key, one.value) for one in snapshot.volatile if one.kind == "git"} if snapshot is not None else set()
 
 
 def continued_by(run: Trajectory) -> Continues | None:

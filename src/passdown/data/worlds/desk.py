@@ -86,6 +86,11 @@ class Desk:
         stream.write_bytes(imported(history))
         return self.run(_START.format(shlex.quote(str(stream)))).text.strip()
 
+    def stage(self, files: Mapping[str, bytes], paths: Sequence[str]) -> None:
+        """Put these paths of the files into git's index."""
+        self.put(files)
+        self.run(f"git add -f -- {shlex.join(paths)}")
+
     def tests(self, command: str) -> Answer:
         """Run `python -m ...` where that only looks at files. On the same files it is not run again in this process."""
         digest = hashlib.sha256(f"{self.root}\0{command}\0".encode())

@@ -55,7 +55,7 @@ class Run(NamedTuple):
 
 class Continued(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What stands in `extras` of a run: its world and skill, and for a successor whose run it goes on with, from which
-    cut, and which state of the files it found there (a `snapshot_id`, empty when nobody said)."""
+    cut, and which state of the files it found there (a `state_id`, empty when nobody said)."""
 
     world: str
     skill: str
@@ -76,16 +76,17 @@ def recorded_run(world_id: str, skill: str, seed: int = 0) -> Run:
     world = build_world(world_id)
     work = _known(PREDECESSORS, skill)
     told = Continued(world=world_id, skill=skill, seed=seed)
-    return _run(world, work, told, None, world.task)
+    return _run(world, work, told, None, world.task, {})
 
 
 def successor_run(
-    trajectory: Trajectory, k: int, tree: Mapping[str, bytes], skill: str = "careful", state: str = ""
-) -> Trajectory:
+    trajectory: Trajectory, k: int, tree: Mapping[str, bytes], skill: str = "careful", state: str = "",
+    staged: Mapping[str, bytes] | None = None,
+) -> Trajectory:  # fmt: skip
     """Return the trajectory of a scripted successor that goes on from `tree`, the files after `k` steps of a run.
 
-    Its `extras` say what it continues. `state` names the tree, where a cut has several. Raises `UsageError` for a
-    trajectory that is of no world.
+    Its `extras` say what it continues. `state` names the tree, where a cut has several; `staged` is what git's index
+    holds that the tree does not. Raises `UsageError` for a trajectory that is of no world.
     """
     world = build_world(trajectory.instance_id)
     work = _known(SUCCESSORS, skill)
@@ -94,7 +95,7 @@ def successor_run(
         shortest=skill == "shortest",
     )  # fmt: skip
     task = f"{world.task}\n\nSomebody has begun with this; go on from the files as they are."
-    return _run(world, work, told, tree, task).trajectory
+    return _run(world, work, told, tree, task, staged or {}).trajectory
 
 
 def _known(table: Mapping[str, Callable[[Actor], None]], skill: str) -> Callable[[Actor], None]:
@@ -104,11 +105,14 @@ def _known(table: Mapping[str, Callable[[Actor], None]], skill: str) -> Callable
 
 
 def _run(
-    world: World, work: Callable[[Actor], None], told: Continued, tree: Mapping[str, bytes] | None, task: str
-) -> Run:
+    world: World, work: Callable[[Actor], None], told: Continued, tree: Mapping[str, bytes] | None, task: str,
+    staged: Mapping[str, bytes],
+) -> Run:  # fmt: skip
     with desk(world.id, world.files) as place:
         commit = place.commit(world.history)
         if tree is not None:
+            if staged:
+                place.stage({**tree, **staged}, sorted(staged))
             place.put(as_bytes(tree))
         actor = Actor(world, place, skill=told.skill, seed=told.seed, commit=commit, task=task)
         work(actor)
