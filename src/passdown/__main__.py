@@ -15,6 +15,9 @@ def main() -> None:
         return
     # A command lives for a second and leaves hardly a cycle: looking for them costs a tenth of its time.
     gc.set_threshold(100_000, 50, 1000)
+    from passdown.io.own_modules import find_own_modules
+
+    find_own_modules()
     from passdown.cli.ahead import head_start
 
     with head_start(sys.argv[1:]):
