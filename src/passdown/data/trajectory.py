@@ -10,6 +10,7 @@ import msgspec
 
 from passdown.data.actions.canonical import Canonicalizer, workspace_root
 from passdown.data.records import Action, Outcome, Provenance, Step, Trajectory
+from passdown.model.pattern import lazy_pattern
 from passdown.model.session import (
     AnyEvent,
     AssistantMessage,
@@ -25,6 +26,7 @@ from passdown.model.session import (
 from passdown.packet.vague import is_vague
 
 _ENCODE = msgspec.json.Encoder(order="deterministic")
+_REMINDERS = lazy_pattern(r"(?s)(?:\s*<system-reminder>(?:(?!<system-reminder>).)*</system-reminder>)+\s*\Z")
 _WHERE = {"offset": 0, "line": 0}
 
 
@@ -48,7 +50,7 @@ class Steps:
     def __init__(self) -> None:
         self.steps: list[_Open] = []
         self.calls: dict[str, int] = {}
-        self.left_out = {"subagent": 0, "rewound": 0, "copied": 0}
+        self.left_out = {"subagent": 0, "rewound": 0, "copied": 0, "reminder": 0}
         self._latest = -1
         self._early: list[AnyEvent] = []
 
@@ -64,6 +66,7 @@ class Steps:
             if isinstance(event, ToolCall):
                 self.calls[event.call_id] = self._latest
         elif isinstance(event, ToolResult):
+            event = self._without_reminders(event)
             at = self.calls.get(event.call_id, -1)
             step = self.steps[at] if at >= 0 and at == self._latest else self._last()
             step.answered = True
@@ -75,6 +78,14 @@ class Steps:
         else:
             step = self._last()
         step.events.append(event)
+
+    def _without_reminders(self, event: ToolResult) -> ToolResult:
+        """Take off what the harness glued to the end of a result: the environment did not say it."""
+        said = event.text and "</system-reminder>" in event.text[-40:] and _REMINDERS.search(event.text)
+        if not said:
+            return event
+        self.left_out["reminder"] += 1
+        return msgspec.structs.replace(event, text=event.text[: said.start()])
 
     def finish(self) -> list[_Open]:
         """Return the steps."""

@@ -319,13 +319,29 @@ def test_secrets_of_a_tail_do_not_leave(script: Any) -> None:
 
 
 def test_what_a_harness_says_is_no_observation(script: Any) -> None:
-    from passdown.model.session import UserMessage
+    from passdown.model.session import ToolResult, UserMessage
 
     run = script().asks("Go on.").runs("ls", "a").trajectory()
     step = replace(run.steps[1], events=(*run.steps[1].events, UserMessage(text="format!", origin="injected")))
     parts = {message.content: message.part for message in step_messages(step, Role.ACTION)}
     assert parts["a"] == Role.ENV
     assert parts["format!"] == Role.HARNESS
+    refused = ToolResult(call_id="call-1", outcome="rejected", text="no, not this one")
+    step = replace(run.steps[1], events=(*run.steps[1].events, refused))
+    assert {message.content: message.part for message in step_messages(step, Role.ACTION)}[refused.text] == Role.HARNESS
+
+
+def test_a_persons_folder_is_named_in_no_message(script: Any) -> None:
+    path = "/Users/maria/code/a.py"
+    run = script(cwd="/Users/maria/code").asks(f"Mend {path}.").runs(f"cat {path}", f"{path}: x").runs(f"rm {path}")
+    cuts = _cuts(run.says("Done.").trajectory(outcome=Outcome(resolved=True)), (2,))
+    made = [one for one in render(replace(cuts, samples=build_samples(cuts))) if isinstance(one, Rendered)]
+    told = "".join(
+        message.content + "".join(call.arguments for call in message.calls)
+        for one in made for message in (*one.prompt, *one.completion)
+    )  # fmt: skip
+    assert "rm ~/code/a.py" in told
+    assert "maria" not in told
 
 
 def test_a_packet_after_a_milestone_is_the_first_level(solved_cuts: Cuts) -> None:

@@ -79,6 +79,18 @@ def test_a_commit_is_told_with_what_it_took(script: Script) -> None:
     assert list(status_lines(ledger)) == ["?? new.py", " M src/b.py"]
 
 
+def test_a_commit_without_a_branch_is_one(script: Script) -> None:
+    made = (
+        script()
+        .asks("Mend it.")
+        .runs(EDITED)
+        .runs("git commit -am 'Mend a'", "[detached HEAD 1a2b3c4] Mend a\n 1 file")
+    )
+    run = made.trajectory()
+    facts = ledger_of(run.steps).facts(cut(run, len(run.steps)))
+    assert ([commit.id for commit in facts.commits], facts.branch) == (["1a2b3c4"], "")
+
+
 def test_a_copy_stays_as_it_was(script: Script) -> None:
     trajectory = script().asks("Mend it.").runs(MADE).runs("rm new.py").trajectory()
     ledger = ledger_of(trajectory.steps[:2])

@@ -175,6 +175,15 @@ def test_a_structured_view_drops_its_index_before_its_packet(rich: Trajectory) -
     assert render_markdown(material_of(prefix).packet).strip() in small.text
 
 
+def test_an_index_says_how_much_of_it_is_not_shown(script: Any) -> None:
+    run = script().asks("Write them.")
+    for number in range(9):
+        run.uses("str_replace_editor", {"command": "create", "path": f"/testbed/f{number}.py", "file_text": "x"})
+    made = run.trajectory()
+    text = build_view("structured", cut(made, len(made.steps))).text
+    assert "- Changed:\n  - … 3 more\n  - f3.py" in text
+
+
 def entries(text: str) -> list[tuple[int, str, str]]:
     """Return the headers of a trace."""
     return [(int(a), b, c) for a, b, c in re.findall(r"(?m)^\[(\d+) \| (\S+) \| ([\w ]+)\]$", text)]

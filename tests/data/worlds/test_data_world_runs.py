@@ -169,6 +169,7 @@ def test_a_successor_goes_on_from_the_tree_that_is_there(before: str, skill: str
     assert told.shortest == (skill == "shortest")
     kinds = [action.kind for step in successor.steps for action in step.actions]
     assert kinds.index("READ") < kinds.index("EDIT"), "it looks before it changes anything"
+    assert kinds[0] == "VCS", "and at what is changed before all else"
 
 
 def test_a_successor_finds_what_git_has_staged() -> None:

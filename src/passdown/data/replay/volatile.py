@@ -31,6 +31,8 @@ def volatile_at(trajectory: Trajectory, k: int) -> tuple[Volatile, ...]:
 
 
 def _inside(cwd: str, root: str) -> str:
+    if root[1:3] == ":/":
+        cwd = cwd.replace("\\", "/")
     if not root or cwd == root:
         return "." if cwd == root else cwd
     return cwd.removeprefix(f"{root.rstrip('/')}/")

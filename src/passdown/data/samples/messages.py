@@ -82,7 +82,12 @@ def step_messages(step: Step, part: Role) -> Iterator[Message]:
         if isinstance(event, UserMessage) and event.origin != "queued":
             yield Message(role="user", content=event.text, part=_said_by(event), step=step.idx)
         elif isinstance(event, ToolResult):
-            yield Message(role="tool", content=event.text, call_id=event.call_id, part=Role.ENV, step=step.idx)
+            yield Message(role="tool", content=event.text, call_id=event.call_id, part=_answered(event), step=step.idx)
+
+
+def _answered(event: ToolResult) -> Role:
+    """Return what a result is: of a call that a person refused or stopped, it is the harness that speaks."""
+    return Role.HARNESS if event.outcome in ("rejected", "interrupted") else Role.ENV
 
 
 def _said_by(event: UserMessage) -> Role:

@@ -11,7 +11,7 @@ from passdown.data.prefix import cut as cut_off
 from passdown.data.records import Cut, Cuts, Reject, Sample, Snapshot, Trajectory, View
 from passdown.data.samples.messages import Message, Role, continued, opening, step_messages
 from passdown.data.samples.reconstruction import question, target
-from passdown.data.views.shared import Scrubber, Shared
+from passdown.data.views.shared import Shared
 from passdown.data.views.trace import text_of
 from passdown.redact.scan import Redactor
 
@@ -52,7 +52,7 @@ def render(cuts: Cuts, runs: Mapping[str, Trajectory] | None = None) -> Iterator
     by_k = {cut.point.k: cut for cut in cuts.cuts}
     traces = _Traces(cuts.trajectory)
     known = {**(runs or {}), **{run.trajectory_id: run for run in cuts.successors}}
-    redactor = Scrubber({})  # the samples of a trajectory have most of their texts in common
+    redactor = Shared(cuts.trajectory.root).trace  # the samples of a trajectory have most of their texts in common
     for sample in cuts.samples:
         cut = by_k.get(sample.k)
         view = _view(cuts.trajectory, sample, cut, traces)

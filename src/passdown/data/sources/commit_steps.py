@@ -108,8 +108,8 @@ class Steps:
 
     def _commit(self, commit: Commit) -> None:
         files = len(commit.changes)
-        told = f"[{commit.id[:7]}] {commit.subject}\n {files} file{'s' * (files != 1)} changed"
-        self._run(f"git add -A && git commit -q -m {shlex.quote(commit.subject)}", told)
+        told = f"[main {commit.id[:7]}] {commit.subject}\n {files} file{'s' * (files != 1)} changed"
+        self._run(f"git add -A && git commit -m {shlex.quote(commit.subject)}", told)
 
     def _run(self, command: str, told: str = "") -> None:
         self._call("bash", "run", {"command": command}, told, command=command)

@@ -17,7 +17,7 @@ MOST = 500
 
 _WRITES = ("EDIT", "CREATE", "DELETE")
 _COMMITTED = lazy_pattern(
-    r"(?m)^\[(?P<branch>[^\s\]]{1,200})(?: \([^)\n]{1,40}\))? (?P<id>[0-9a-f]{7,40})\] (?P<subject>.{0,200})$"
+    r"(?m)^\[(?P<branch>[^\s\]]{1,200})(?: HEAD)?(?: \([^)\n]{1,40}\))? (?P<id>[0-9a-f]{7,40})\] (?P<subject>.{0,200})$"
 )
 _OBJECT = lazy_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _ALL = lazy_pattern(r"(?:^|\s)(?:-A|--all|-u|--update|\.|:/)(?:\s|$)")

@@ -75,6 +75,7 @@ def _spellings(folder: str) -> list[str]:
     return [
         *slashes,
         *(name.replace("/", "\\") for name in slashes),
+        *(name.replace("/", "\\\\") for name in slashes),  # as JSON writes it
         f"/{letters[0]}{path}",
         f"/mnt/{letters[0]}{path}",
     ]

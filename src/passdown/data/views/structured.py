@@ -60,6 +60,7 @@ def _index(facts: tuple[Fact, ...], items: int, chars: int) -> tuple[list[str], 
             lines.append(f"- {title}: {NONE}")
             continue
         lines.append(f"- {title}:")
+        lines += [f"  - … {len(of_kind) - len(kept)} more"] if len(kept) < len(of_kind) else []
         lines += [f"  - {_line(fact, chars)}" for fact in kept]
         shown += kept
     lines.append("- Not known: running processes, variables of the environment, what was done outside of the log")

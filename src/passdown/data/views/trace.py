@@ -89,7 +89,7 @@ def entries_of(material: Material, scrubber: Scrubber) -> list[Entry]:
 
 def _entries(prefix: Prefix, shared: Shared, scrubber: Scrubber) -> list[Entry]:
     task, clean = prefix.task_text, scrubber.clean
-    what = "entries" if scrubber is shared.trace else "entries in notes"
+    what = f"entries{'' if scrubber is shared.trace else ' in notes'} below {task}"
     made = [shared.of_step(what, step, lambda s: list(_of_step(s, task, clean))) for step in prefix.steps]
     return [entry for entries in made for entry in entries]
 

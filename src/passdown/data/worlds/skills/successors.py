@@ -20,7 +20,8 @@ def careful(actor: Actor) -> None:
 
 
 def shortest(actor: Actor) -> None:
-    """Read and change only what is not done yet, run the tests once, and say so."""
+    """Look at what is changed, read and change only what is not done yet, run the tests once, and say so."""
+    actor.bash("git status --short && git diff", actor.pick("resume"))
     _complete(actor, set())
     actor.test()
     actor.say(actor.pick("done", what=titles(actor)))
