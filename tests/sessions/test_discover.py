@@ -298,6 +298,7 @@ def test_ten_thousand_references(repository: Any, tmp_path: Path) -> None:
         ("/srv/git/b.git", "/srv/git/b"),
         ("", ""),
         ("https://[broken", ""),
+        ("https://github.com/..git", ""),
     ],
 )
 def test_remotes_compare_by_host_and_path(url: str, plain: str) -> None:

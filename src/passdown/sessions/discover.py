@@ -169,7 +169,7 @@ def plain_remote(url: str) -> str:
     except ValueError:
         return ""
     path = parts.path.strip("/").removesuffix(".git").rstrip("/")
-    return f"{host}/{path}" if path else ""
+    return f"{host}/{path}" if path.strip("./") else ""
 
 
 def _with_kinship(ref: SessionRef) -> SessionRef:

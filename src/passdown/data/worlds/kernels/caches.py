@@ -157,7 +157,7 @@ KERNEL = Kernel(
         ),
         Defect(
             id="recency", title="count reading as use", slip="Reading leaves the order alone",
-            ask="Reading a @thing@ has to count as use: what was read last goes last.",
+            ask="Reading has to count as use: what was read last goes last.",
             swaps=(Swap("@pkg@/store.py", "        self.hits += 1\n", "        self.hits += 1\n"
                         "        self.items[key] = self.items.pop(key)\n"),),
             hidden='''
@@ -173,7 +173,7 @@ KERNEL = Kernel(
         ),
         Defect(
             id="again", title="count writing again as use",
-            ask="A @thing@ that is put again counts as new: it may not be the next one to go.",
+            ask="What is put again counts as new: it may not be the next one to go.",
             swaps=(Swap("@pkg@/store.py", "        expires = None if",
                         "        self.items.pop(key, None)\n        expires = None if"),),
             hidden='''
@@ -189,7 +189,7 @@ KERNEL = Kernel(
         ),
         Defect(
             id="edge", title="expire at the last second",
-            ask="With a ttl of 5 a @thing@ put at 0 is there until 5, and at 5 it is gone.",
+            ask="With a ttl of 5, what is put at 0 is there until 5, and at 5 it is gone.",
             swaps=(Swap("@pkg@/store.py", "entry[1] < self.clock()", "entry[1] <= self.clock()"),),
             wrong=(Swap("@pkg@/store.py", "entry[1] < self.clock()", "entry[1] < self.clock() - 1"),),
             hidden='''

@@ -166,7 +166,7 @@ KERNEL = Kernel(
     defects=(
         Defect(
             id="order", title="keep the order of equal ones", slip="What came last is what people look at",
-            ask="@thing@s of the same priority have to be taken in the order in which they came.",
+            ask="Those @thing@s that have the same priority have to be taken in the order in which they came.",
             swaps=(Swap("@pkg@/queue.py", "(-job.priority, -self.count, job)", "(-job.priority, self.count, job)"),),
             hidden='''
     def test_order(self):
