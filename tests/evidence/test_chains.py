@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from passdown.evidence.chains import MAX_CHAINS
+from passdown.evidence.chains import MAX_CHAINS, MAX_WAITING
 from passdown.evidence.collect import collect_evidence
 from passdown.model.evidence import RepositoryFacts
 from passdown.model.session import ToolCall, ToolResult
@@ -54,6 +54,23 @@ def test_tails_are_kept_for_failures_only(log) -> None:
     failed, passed = log.chain("pytest").runs
     assert 0 < len(failed.stdout_tail) <= 2000
     assert passed.stdout_tail == ""
+
+
+def test_failures_are_named_however_much_they_printed(log) -> None:
+    size = MAX_WAITING // 6
+    for number in range(20):
+        log.run(f"make part{number % 10}", 2, "x" * size + f"\nerror: number {number} is not there")
+    runs = [run for chain in log.evidence().chains for run in chain.runs]
+    assert [run.error_line for run in runs] == [
+        f"error: number {number} is not there" for part in range(10) for number in (part, part + 10)
+    ]
+    assert all(0 < len(run.stdout_tail) <= 2000 for run in runs)
+
+
+def test_a_failure_that_was_expected_is_named_without_its_output(log) -> None:
+    log.run("grep -rn limit src nowhere", 2, "grep: nowhere: No such file or directory\nsrc/a.py:1:limit = 1")
+    (run,) = log.chain("grep -rn limit src nowhere").runs
+    assert (run.expected, run.error_line, run.stdout_tail) == (True, "grep: nowhere: No such file or directory", "")
 
 
 def test_tried_after_lists_edits_and_commands_once(log) -> None:

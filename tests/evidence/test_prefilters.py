@@ -20,7 +20,7 @@ EXACT = [
     (classify._GIT_WORDS, classify._GIT_FAILURE),
     (("not found",), classify._NOT_FOUND),
 ]
-LOWERED = [*output._PATTERNS, (reports._NONE_RAN_WORDS, reports._NONE_RAN)]
+LOWERED = [*(row for row in output._PATTERNS if row[0] != output._PLACED), (reports._NONE_RAN_WORDS, reports._NONE_RAN)]
 
 
 @pytest.mark.parametrize(("words", "pattern"), EXACT)
@@ -43,6 +43,18 @@ def _check(words: tuple[str, ...], pattern: str, *, lowered: bool) -> None:
         assert found is not None
         match = found[0].lower() if lowered else found[0]
         assert any(word in match for word in words)
+
+    holds()
+
+
+def test_a_match_of_a_place_holds_one() -> None:
+    (pattern,) = (pattern for words, pattern in output._PATTERNS if words == output._PLACED)
+    place = re.compile(output._PLACE)
+
+    @settings(max_examples=40, deadline=None, database=None)
+    @given(st.from_regex(pattern))
+    def holds(text: str) -> None:
+        assert place.search(text)
 
     holds()
 

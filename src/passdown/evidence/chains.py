@@ -14,11 +14,13 @@ from msgspec import structs
 
 from passdown.evidence.kinds import MAX_LOOKED_AT, Kind, look_at
 from passdown.evidence.output import one_line
-from passdown.evidence.runs import Finished
+from passdown.evidence.runs import Finished, named
 from passdown.evidence.tried import MAX_WORDS, Doings, merge_tried
 from passdown.model.evidence import CommandChain, CommandRun
 
 MAX_CHAINS = 800
+MAX_WAITING = 1_000_000
+"""Characters of outputs of failed runs that wait to be looked through."""
 
 
 def is_failure(run: CommandRun) -> bool:
@@ -29,6 +31,10 @@ def is_failure(run: CommandRun) -> bool:
 def is_success(run: CommandRun) -> bool:
     """Say whether a run did what it was for, a non-zero answer included."""
     return run.result == "ok" or (run.result == "failed" and run.expected)
+
+
+_Place = tuple[int, CommandRun, str]
+"""A run's number, the run, and its output while the line that names the failure is still to be looked for in it."""
 
 
 class Stretch:
@@ -44,57 +50,73 @@ class Stretch:
         self.total = 0
         self.failures = 0
         self.rank = 0
-        self.first_failure: tuple[int, CommandRun] | None = None
-        self.last_failure: tuple[int, CommandRun] | None = None
-        self.last_success: tuple[int, CommandRun] | None = None
-        self.last: tuple[int, CommandRun] | None = None
+        self.first_failure: _Place | None = None
+        self.last_failure: _Place | None = None
+        self.last_success: _Place | None = None
+        self.last: _Place | None = None
         self.state: CommandRun | None = None
         self.failed_at = 0
         self.tried: tuple[str, ...] = ()
         self.truncated = False
 
-    def add(self, run: CommandRun, *, state: bool, doings: Doings) -> int:
+    def add(self, finished: Finished, doings: Doings) -> int:
         """Take one more run; returns how many descriptions of what was tried fell out."""
+        run = finished.run
         self.total += 1
         dropped = 0
-        if self.failed_at and run.result not in {"rejected", "running"}:
+        ended = run.result not in _WITHOUT_END
+        if self.failed_at and ended:
             self.tried, dropped = merge_tried(self.tried, doings.between(self.failed_at, doings.clock))
             self.failed_at = 0
-        short = run
-        if run.result == "ok" and not run.stdout_tail and not run.stderr_tail:
-            self.last = (self.total, run)
-            if state:
-                self.last_success = self.last
+        self.last = place = (self.total, run, finished.unread)
+        if run.result == "ok":
+            if finished.state:
+                self.last_success = place
         elif is_failure(run):
             self.failures += 1
-            self.last_failure = self.last = place = (self.total, run)
+            self.last_failure = place
             self.first_failure = self.first_failure or place
             self.failed_at = doings.clock
-            short = _short(run)
-        else:
-            short = _short(run)
-            self.last = (self.total, short)
-            if state and is_success(run):
-                self.last_success = self.last
-        if state and run.result not in {"rejected", "running"}:
-            self.state = short
+        elif finished.state and is_success(run):
+            self.last_success = place
+        if finished.state and ended:
+            self.state = run
         return dropped
+
+    def read(self) -> None:
+        """Look for the lines that name the failures of the runs that are kept, and let their outputs go."""
+        read: dict[int, _Place] = {}
+        for name in ("first_failure", "last_failure", "last_success", "last"):
+            place: _Place | None = getattr(self, name)
+            if place is not None and place[2]:
+                if place[0] not in read:
+                    read[place[0]] = (place[0], _short(place[1], place[2]), "")
+                setattr(self, name, read[place[0]])
 
     def kept(self) -> list[CommandRun]:
         """Return the runs that are kept, in file order."""
-        chosen: dict[int, CommandRun] = {}
+        chosen: dict[int, _Place] = {}
         for place in (self.last, self.last_success, self.last_failure, self.first_failure):
             if place:
-                chosen[place[0]] = place[1]
-        return [chosen[number] for number in sorted(chosen)]
+                chosen[place[0]] = place
+        return [_short(chosen[number][1], chosen[number][2]) for number in sorted(chosen)]
 
     def at(self) -> int:
         """Return when the last run ended, 0 when the log does not say."""
         return self.last[1].at or 0 if self.last else 0
 
 
-def _short(run: CommandRun) -> CommandRun:
-    return structs.replace(run, stdout_tail="", stderr_tail="") if run.stdout_tail or run.stderr_tail else run
+_WITHOUT_END = frozenset({"rejected", "running"})
+
+
+def _short(run: CommandRun, unread: str) -> CommandRun:
+    """Return a run with the line that names its failure; what it printed is kept of failures alone."""
+    failed = is_failure(run)
+    if unread:
+        return named(run, unread, tail=failed)
+    if failed or not (run.stdout_tail or run.stderr_tail):
+        return run
+    return structs.replace(run, stdout_tail="", stderr_tail="")
 
 
 class Chains:
@@ -104,6 +126,7 @@ class Chains:
         self._acceptance = frozenset(acceptance)
         self._stretches: dict[str, dict[int, Stretch]] = {}
         self._worth: dict[str, int] = {}
+        self._waiting = 0
         self.doings = Doings()
         self.omitted = 0
         self.omitted_runs = 0
@@ -123,14 +146,25 @@ class Chains:
             stretch = stretches[log] = Stretch(log)
         if truncated:
             stretch.truncated = True
-        if dropped := stretch.add(run, state=finished.state, doings=self.doings):
+        if dropped := stretch.add(finished, self.doings):
             self.omitted_tried += dropped
+        if finished.unread:
+            self._read_all(len(finished.unread))
         stretch.rank = self.doings.clock
         checks = run.kind == "test" or (bool(self._acceptance) and run.tokens in self._acceptance)
         self._worth[key] = (4 if checks else 0) + _trouble(stretches)
         if len(self._stretches) > MAX_CHAINS:
             self._evict()
         return key
+
+    def _read_all(self, more: int) -> None:
+        """Look through the outputs that wait for it, once there are so many that they would take much memory."""
+        self._waiting += more
+        if self._waiting > MAX_WAITING:
+            for stretches in self._stretches.values():
+                for stretch in stretches.values():
+                    stretch.read()
+            self._waiting = 0
 
     def _evict(self) -> None:
         """Drop a quarter of the chains, those that say least: old successes first, open failures and tests last."""
@@ -190,7 +224,9 @@ def _trouble(stretches: dict[int, Stretch]) -> int:
 
 
 def _line(stretch: Stretch) -> int:
-    first = stretch.kept()[0]
+    """Return the line of the first of the runs that are kept."""
+    places = (stretch.first_failure, stretch.last_failure, stretch.last_success, stretch.last)
+    _, first, _ = min((place for place in places if place), key=lambda place: place[0])
     return first.source.line if first.source else 0
 
 

@@ -16,15 +16,16 @@ Result = Literal["ok", "failed", "interrupted", "rejected", "timeout", "running"
 
 
 class Verdict(NamedTuple):
-    """How a run ended. `masked` says that a failure hid behind exit 0."""
+    """How a run ended. `masked` says that a failure hid behind exit 0, `output` is what may name it, taken out bare."""
 
     result: Result
-    expected: bool
-    error_line: str
+    expected: bool = False
+    error_line: str = ""
     masked: bool = False
+    output: str = ""
 
 
-OK = Verdict("ok", False, "")
+OK = Verdict("ok")
 
 _CANCELLED = r"(?:<tool_use_error>)?\s*(?:Sibling tool call errored|Cancelled: parallel tool call)"
 _REFUSED = r"<tool_use_error>"
@@ -77,26 +78,33 @@ def judge(
 
     `errors` is standard error where it was recorded apart from `text`.
     """
+    verdict = weigh(parts, exit_code, outcome, text, said, errors)
+    line = error_line(errors) if errors and not verdict.masked and verdict.output else ""
+    return verdict._replace(error_line=line or error_line(verdict.output)) if verdict.output else verdict
+
+
+def weigh(
+    parts: Sequence[Part], exit_code: int | None, outcome: Outcome, text: str, said: str = "", errors: str = ""
+) -> Verdict:
+    """Return what `judge` does without the line that names a failure, which takes most of the time."""
     if exit_code in (None, 0) and outcome == "ok":
-        if is_masking(parts) and (hidden := _hidden_failure(parts, text, errors)):
-            return Verdict("failed", False, error_line(hidden), masked=True)
-        return OK
+        hiding = _hidden_failure(parts, text, errors) if is_masking(parts) else ""
+        return Verdict("failed", masked=True, output=hiding) if hiding else OK
     if outcome in {"rejected", "running"}:
-        return Verdict(outcome, False, "")
+        return Verdict(outcome)
     output = bare_output(text)
-    line = error_line(errors or output) or error_line(output)
     cancelled = compiled(_CANCELLED).match(output)
     if outcome == "interrupted" or cancelled or (exit_code is None and compiled(_ABORTED).search(output[-400:])):
-        return Verdict("interrupted", False, line)
+        return Verdict("interrupted", output=output)
     if exit_code is None and output.lstrip().startswith(_REFUSED):
-        return Verdict("rejected", False, "")
+        return Verdict("rejected")
     if exit_code is None and outcome == "unknown":
-        return _unreported(parts, output, line)
+        return _unreported(parts, output)
     late = exit_code in {None, 124} and compiled(_TIMED_OUT).search(output[:400] + "\n" + output[-400:])
     if outcome == "timeout" or late:
-        return Verdict("timeout", False, line)
+        return Verdict("timeout", output=output)
     expected = is_answer(parts, exit_code, _both(output, errors)) or is_announced(said)
-    return Verdict("failed", expected, line)
+    return Verdict("failed", expected, output=output)
 
 
 def is_announced(said: str) -> bool:
@@ -104,13 +112,13 @@ def is_announced(said: str) -> bool:
     return bool(said) and compiled(_ANNOUNCED).search(said[-400:]) is not None
 
 
-def _unreported(parts: Sequence[Part], output: str, line: str) -> Verdict:
+def _unreported(parts: Sequence[Part], output: str) -> Verdict:
     """Judge a run whose ending nobody reported: by its output when there is any, else it has no result."""
     if not output.strip():
-        return Verdict("unknown", False, "")
+        return Verdict("unknown")
     if _says_failure(output) or _says_not_found(output) or compiled(_SHELL_COMPLAINT).match(output):
-        return Verdict("failed", is_answer(parts, None, output), line)
-    return Verdict("ok", False, "")
+        return Verdict("failed", is_answer(parts, None, output), output=output)
+    return OK
 
 
 def _says_failure(output: str) -> bool:
@@ -136,7 +144,7 @@ def _hidden_failure(parts: Sequence[Part], text: str, errors: str) -> str:
     if "\x1b" not in text and not _may_complain(checks, text) and not (errors and _may_complain(checks, errors)):
         return ""  # quicker than taking the wrapping off
     output = _both(bare_output(text), errors)
-    return output if output.strip() and _complains(heads, checks, output) else ""
+    return output if output and not output.isspace() and _complains(heads, checks, output) else ""
 
 
 def _may_complain(checks: Sequence[Look], text: str) -> bool:

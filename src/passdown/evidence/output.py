@@ -51,9 +51,12 @@ def _without_footer(text: str) -> str:
     """Return an output without what the agent's program wrote below it, a hook's words included."""
     while text.rstrip().endswith("</hook_context>") and (hooked := _HOOKED.search(text)):
         text = text[: hooked.start()]
-    if trailer := _TRAILER.search(text, max(0, len(text) - 160)):
+    end = text[-400:]
+    if ("exited with code " in end or "with exit code " in end) and (
+        trailer := _TRAILER.search(text, max(0, len(text) - 160))
+    ):
         return text[: trailer.start()]
-    if "\nProcess Group PGID: " in text[-400:] or "\nExit Code: " in text[-400:]:
+    if "\nProcess Group PGID: " in end or "\nExit Code: " in end:
         footer = _FOOTER.search(text, max(0, len(text) - 800))
         return text[: footer.start()] if footer else text
     return text
@@ -65,22 +68,24 @@ _NOISE = (
     r"|\$ \S|Debugger |Waiting for the debugger|\s*ELIFECYCLE|hint:|\s*at \S|FAIL$|[\s=─━_*-]*$|\s*\^+\s*$"
     r"|exit status \d+$|error: (?:script|Recipe|Process completed)|make(?:\[\d+\])?: |Node\.js v|\s*\d+ \|)"
 )
+_PLACED: tuple[str, ...] = ()
+"""Stands for the lines that name a place by line and column: a text alone would find too many."""
 _PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("error ts",), r"\berror TS\d+:"),
+    (("error",), r"\berror TS\d+:"),
     (("error",), r"^error(?:\[E\d+\])?: "),
-    (("failed ", "error "), r"^(?:FAILED|ERROR) \S+(?:::| - )"),
-    ((" failed",), r"^\s*[1-9]\d* tests? failed"),
+    (("fail", "error"), r"^(?:FAILED|ERROR) \S+(?:::| - )"),
+    (("fail",), r"^\s*[1-9]\d* tests? failed"),
     (("e  ",), r"^E {2,}\S"),
-    (("--- fail: ",), r"^\s*--- FAIL: "),
-    (("(fail) ",), r"^\(fail\) "),
-    (("error", "exception", "failure", "interrupt"),
+    (("fail",), r"^\s*--- FAIL: "),
+    (("fail",), r"^\(fail\) "),
+    (("error", "exception", "fail", "interrupt"),
      r"^(?:\[|Uncaught )?(?:\w+\.)*\w*(?:Error|Exception|Failure|Interrupt)\b(?:\s*\[[A-Z_]+\])?(?::|$)"),
     (("** (",), r"^\*\* \(\w*Error\)|^\s+\*\* \(\w+\)"),
     (("panic",), r"^thread '.*' panicked|^panic: "),
     (("fatal", "conflict ", " ! ["), r"^(?:fatal|FATAL)\b|^CONFLICT |^ ! \["),
-    (("error", "undefined", "cannot"), r"\S+:\d+(?::\d+)?:? (?:fatal )?(?:error|undefined|cannot)\b"),
-    ((": ",), r"^\S+\.\w+:\d+:\d+: \S"),
-    (("command not found", "no such file", "ermission denied", "not permitted", "connection refused"),
+    (("error", "undefined", "cannot"), r"\S:\d+(?::\d+)?:? (?:fatal )?(?:error|undefined|cannot)\b"),
+    (_PLACED, r"^\S+\.\w+:\d+:\d+: \S"),
+    (("not found", "no such file", "denied", "not permitted", "connection refused"),
      r"(?:command not found|No such file or directory|[Pp]ermission denied|not permitted|Connection refused)"),
     (("✗", "✖", "×", "❌", "not ok", "fail"), r"^\s*(?:[✗✖×❌]|not ok\b|FAIL\b)\s*\S"),
     (("error",), r"(?i)^\W*error\b.*\S"),
@@ -89,7 +94,11 @@ _PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("not found", "invalid", "unknown", "missing"), r"(?i)\b(?:not found|invalid|unknown|missing)\b"),
     (("error", "exception", "timed out", "timeout"), r"(?i)\b(?:error|exception|timed out|timeout)\b"),
 )  # fmt: skip
-"""What names a failure, the surest first: texts (in lower case) of which every match holds one, and the pattern."""
+"""What names a failure, the surest first: texts (in lower case) of which every match holds one, and the pattern.
+
+The fewer different texts there are, the less often an output is gone through.
+"""
+_PLACE = r":\d+:\d+: "
 
 
 _TRACEBACK = "Traceback (most recent call last)"
@@ -105,11 +114,15 @@ def error_line(text: str) -> str:
         lowered = text.replace("İ", "i").lower()  # the one letter that grows: positions have to stay
     backwards = _TRACEBACK in text and (text.startswith(_TRACEBACK) or f"\n{_TRACEBACK}" in text)
     noise = compiled(_NOISE).match
+    found: dict[tuple[str, ...], list[int]] = {}
+    lines: dict[int, str] = {}
     for words, pattern in _PATTERNS:
-        for start in _lines_with(words, lowered, backwards=backwards):
-            end = text.find("\n", start)
-            line = (text[start:end] if end >= 0 else text[start:]).rstrip()
-            if compiled(pattern).search(line[:2000]) and (only_noise or not noise(line)):
+        for start in _lines_with(words, lowered, found, backwards=backwards):
+            line = lines.get(start)
+            if line is None:
+                end = text.find("\n", start)
+                line = lines[start] = (text[start:end] if end >= 0 else text[start:]).rstrip()
+            if compiled(pattern).search(line, 0, 2000) and (only_noise or not noise(line)):
                 return one_line(line)
     return one_line(last)
 
@@ -128,16 +141,37 @@ def _last_line(text: str) -> tuple[str, bool]:
     return fallback, True
 
 
-def _lines_with(words: tuple[str, ...], text: str, *, backwards: bool) -> list[int]:
-    """Return where the lines begin that hold any of the words."""
-    starts: set[int] = set()
-    for word in words:
-        at = text.find(word)
-        while at >= 0:
-            starts.add(text.rfind("\n", 0, at) + 1)
-            end = text.find("\n", at)
-            at = text.find(word, end) if end >= 0 else -1
-    return sorted(starts, reverse=backwards)
+def _lines_with(
+    words: tuple[str, ...], text: str, found: dict[tuple[str, ...], list[int]], *, backwards: bool
+) -> list[int]:
+    """Return where the lines begin that hold any of the words; `found` keeps what was found before."""
+    lines = found.get(words)
+    if lines is None:
+        if len(words) > 1:
+            starts = {start for word in words for start in _lines_with((word,), text, found, backwards=backwards)}
+            lines = sorted(starts, reverse=backwards)
+        else:
+            lines = _placed(text) if words is _PLACED else _holding(words[0], text)
+            if backwards:
+                lines.reverse()
+        found[words] = lines
+    return lines
+
+
+def _holding(word: str, text: str) -> list[int]:
+    """Return where the lines begin that hold a word."""
+    lines = []
+    at = text.find(word)
+    while at >= 0:
+        lines.append(text.rfind("\n", 0, at) + 1)
+        end = text.find("\n", at)
+        at = text.find(word, end) if end >= 0 else -1
+    return lines
+
+
+def _placed(text: str) -> list[int]:
+    """Return where the lines begin that name a place by line and column."""
+    return list(dict.fromkeys(text.rfind("\n", 0, match.start()) + 1 for match in compiled(_PLACE).finditer(text)))
 
 
 @cache

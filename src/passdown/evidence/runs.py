@@ -6,9 +6,9 @@ import re
 
 from msgspec import Struct, structs
 
-from passdown.evidence.classify import Result, Verdict, judge
+from passdown.evidence.classify import Result, Verdict, judge, weigh
 from passdown.evidence.identity import Identity, identify
-from passdown.evidence.output import MAX_TAIL, bare_output, one_line, tail_of
+from passdown.evidence.output import MAX_TAIL, error_line, one_line, tail_of
 from passdown.evidence.places import Places
 from passdown.model.evidence import CommandRun, Source
 from passdown.model.pattern import lazy_pattern
@@ -29,12 +29,21 @@ _ASKING = frozenset(_BACKGROUND_KEYS)
 
 
 class Finished(Struct, frozen=True, gc=False):
-    """A run with its identity and what the agent saw of its output. `state` is False for a rewound run."""
+    """A run with its identity and what the agent saw of its output. `state` is False for a rewound run.
+
+    `unread` is what that output says by itself, while the line that names the failure was not yet looked for in it.
+    """
 
     run: CommandRun
     identity: Identity
     output: str
     state: bool
+    unread: str = ""
+
+
+def named(run: CommandRun, unread: str, *, tail: bool = False) -> CommandRun:
+    """Return a run with the line of its output that names its failure, and with the end of it where `tail` says so."""
+    return structs.replace(run, error_line=error_line(unread), stdout_tail=tail_of(unread) if tail else "")
 
 
 class _Pending(Struct, frozen=True, gc=False):
@@ -133,8 +142,7 @@ def _finish(pending: _Pending, event: ToolResult) -> Finished:
     identity = pending.identity
     if event.outcome == "ok" and event.exit_code in (None, 0) and not identity.masking:
         return Finished(_fine(pending, event), identity, event.text, pending.active and event.active)
-    verdict = judge(identity.parts, event.exit_code, event.outcome, event.text, pending.said)
-    failed = verdict.result != "ok" and not verdict.expected
+    verdict = weigh(identity.parts, event.exit_code, event.outcome, event.text, pending.said)
     run = _record(
         identity,
         verdict,
@@ -142,10 +150,9 @@ def _finish(pending: _Pending, event: ToolResult) -> Finished:
         at=event.at if event.at is not None else pending.at,
         source=pending.source,
         duration=event.duration_ms,
-        stdout=tail_of(bare_output(event.text)) if failed else "",
         ids=(pending.call_id, ""),
     )
-    return Finished(run, identity, event.text, pending.active and event.active)
+    return Finished(run, identity, event.text, pending.active and event.active, verdict.output)
 
 
 def _fine(pending: _Pending, event: ToolResult) -> CommandRun:
@@ -174,7 +181,7 @@ def _still_running(pending: _Pending) -> Finished:
 
 
 def _without_result(pending: _Pending, result: Result) -> Finished:
-    verdict = Verdict(result, False, "")
+    verdict = Verdict(result)
     run = _record(
         pending.identity, verdict, exit_code=None, at=pending.at, source=pending.source, ids=(pending.call_id, "")
     )

@@ -13,7 +13,7 @@ from passdown.evidence.output import bare_output, clipped
 from passdown.evidence.places import OUTSIDE, Places
 from passdown.evidence.proving import proving_part
 from passdown.evidence.reports import Report, read_report
-from passdown.evidence.runs import Finished
+from passdown.evidence.runs import Finished, named
 from passdown.model.evidence import CommandRun, RepositoryFacts, TestFacts
 from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import Workbench
@@ -48,15 +48,17 @@ class _Unread(NamedTuple):
 
     run: CommandRun
     output: str
+    unread: bool
     masking: bool
     clock: int
     from_session: bool
 
     def read(self) -> Seen | None:
         """Read the output; None when it says nothing about the tests."""
-        report = read_report(bare_output(self.output))
-        colour = _colour(self.run, report, masking=self.masking)
-        return Seen(self.run, report, colour, self.clock, self.from_session) if colour is not None else None
+        run = named(self.run, self.output) if self.unread else self.run
+        report = read_report(self.output if self.unread else bare_output(self.output))
+        colour = _colour(run, report, masking=self.masking)
+        return Seen(run, report, colour, self.clock, self.from_session) if colour is not None else None
 
 
 def is_relevant(path: str) -> bool:
@@ -140,7 +142,8 @@ class Tests:
         if run.result in {"rejected", "running", "interrupted"}:
             return
         masking = finished.identity.masking
-        unread = _Unread(run, clipped(finished.output), masking, clock, from_session)
+        output = finished.unread or clipped(finished.output)
+        unread = _Unread(run, output, bool(finished.unread), masking, clock, from_session)
         if not masking or run.result != "ok":
             self._keep(key, unread)
         elif seen := unread.read():  # it may say nothing at all; then an earlier run still decides
