@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from passdown.model.pattern import lazy_pattern
 from passdown.redact.neutralise import neutralise, one_line
@@ -21,6 +22,7 @@ _MAYBE = lazy_pattern(r"[*`\[\]|\\<&_~$]")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 
+@lru_cache(maxsize=2048)
 def inline(text: str, cap: int = 300) -> str:
     """Return one line of Markdown that reads as the text. Code spans that are complete stay code.
 

@@ -39,23 +39,26 @@ _IN_LABELS = (
     "error-state", "error_state", "handoff point", "handoff_point", "lifecycle checkpoint", "checkpoint kind",
     "cut point", "cut_point", "cut at step", "cut after step", "of the trajectory", "to_pass",
 )  # fmt: skip
-"""A line without any of these holds no label; to look for them costs a tenth."""
+"""A text without any of these holds no label; to look for them costs a tenth."""
 _NO_CHANGE = "- Source changes present: no"
 
 
 class Labels:
-    """Lines that hold no label are remembered: the views of one trajectory have most of them in common."""
+    """Paragraphs and lines that hold no label are remembered: the views of one trajectory share most of them."""
 
     def __init__(self) -> None:
-        self._without: set[str] = set()
+        self._paragraphs: set[str] = set()
+        self._lines: set[str] = set()
 
     def may_stand_in(self, text: str) -> bool:
         """Say whether a closer look is due."""
-        fresh = set(text.split("\n")) - self._without
-        folded = "\n".join(fresh).casefold()
+        fresh = set(text.split("\n\n")) - self._paragraphs
+        lines = set("\n".join(fresh).split("\n")) - self._lines
+        folded = "\n".join(lines).casefold()
         if any(part in folded for part in _IN_LABELS):
             return True
-        self._without |= fresh
+        self._paragraphs |= fresh
+        self._lines |= lines
         return False
 
 
@@ -128,14 +131,15 @@ def gate(
     """
     known = known or Known(prefix=prefix, trajectory=trajectory, shared=Shared(prefix.root))
     found: list[Finding] = []
+    shown = "\n".join(_texts(view))
     if view.name != "oracle_structured":
-        found += _future_code(view, known)
-        found += _hidden_tests(view, known, trajectory.outcome)
-        found += _reveals(view, known)
+        found += _future_code(view, shown, known)
+        found += _hidden_tests(view, shown, known, trajectory.outcome)
+        found += _reveals(view, shown, known)
     found += _changes(view, known, snapshot)
     found += _results(view, known)
     found += _steps(view)
-    found += _secrets(view, known)
+    found += _secrets(view, shown, known)
     found += _size(view, budget)
     return tuple(found)
 
@@ -183,13 +187,9 @@ def _texts(view: View) -> Iterator[str]:
         yield fact.value
 
 
-def _whole(view: View) -> str:
-    return "\n".join(_texts(view))
-
-
-def _future_code(view: View, known: Known) -> Iterator[Finding]:
+def _future_code(view: View, text: str, known: Known) -> Iterator[Finding]:
     """Gate 2: eight tokens in a row of a line that only the future adds."""
-    lines, text = known.added, _whole(view)
+    lines = known.added
     if not lines or (known.lookahead is not None and known.lookahead.is_clear(text, known.prefix.k, lines)):
         return
     shown = grams_in(tokens_of(text), {gram for line in lines for gram in grams(line)})
@@ -202,9 +202,8 @@ def _future_code(view: View, known: Known) -> Iterator[Finding]:
             yield _finding("view.future_code", f"holds what only a later edit adds: {line.strip()[:120]}", view)
 
 
-def _hidden_tests(view: View, known: Known, outcome: Outcome) -> Iterator[Finding]:
+def _hidden_tests(view: View, shown: str, known: Known, outcome: Outcome) -> Iterator[Finding]:
     """The names of the tests that judge the work are nobody's business before they were met."""
-    shown = _whole(view)
     reported = 0
     for name in dict.fromkeys((*outcome.fail_to_pass, *outcome.pass_to_pass)):
         for spelt in _spellings(name):
@@ -222,8 +221,7 @@ def _spellings(name: str) -> Iterator[str]:
         yield last
 
 
-def _reveals(view: View, known: Known) -> Iterator[Finding]:
-    text = _whole(view)
+def _reveals(view: View, text: str, known: Known) -> Iterator[Finding]:
     if not known.labels.may_stand_in(text):
         return
     for label in dict.fromkeys(found.group() for found in _LABELS.finditer(text)):
@@ -270,9 +268,9 @@ def _steps(view: View) -> Iterator[Finding]:
         yield _finding("view.future_fact", f"a fact cites step {late[0].step}, the cut is at {view.k}", view)
 
 
-def _secrets(view: View, known: Known) -> Iterator[Finding]:
+def _secrets(view: View, shown: str, known: Known) -> Iterator[Finding]:
     """Gate 4: redacting once more finds nothing."""
-    if all(known.shared.trace.text(text) == text for text in _texts(view)):
+    if known.shared.trace.leaves(shown):
         return
     scrubber = Shared(known.prefix.root).trace  # a new one, that counts what it finds
     for text in _texts(view):

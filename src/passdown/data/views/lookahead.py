@@ -1,45 +1,23 @@
 """Whether a view holds what only a later edit adds, found out at little cost for all cuts of one trajectory.
 
-Texts become arrays of token hashes, and a line or paragraph that was met before costs one look: traces of later cuts
-repeat those of earlier ones, and files are shown again and again. What is not clear is looked at again, token by token
-(`gates`).
+Texts become arrays of numbers, one for each token, and a paragraph that was met before costs one look: traces of later
+cuts repeat those of earlier ones. What is not clear is looked at again, token by token (`gates`).
 """
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from passdown.data.filters.shingles import np, npt
 from passdown.data.records import Trajectory
-from passdown.data.views.leaks import GRAM, said_in_step, words_in
+from passdown.data.views.leaks import GRAM, said_in_step
+from passdown.data.views.numbered import Paragraphs
 from passdown.data.views.shared import Shared
 
 Hashes = npt.NDArray[np.uint64]
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _BUCKETS = 16
-
-
-class _Lines(dict[str, bytes]):
-    """The hashes of a line's tokens, eight bytes each, made when it is first met."""
-
-    def __missing__(self, line: str) -> bytes:
-        made = self[line] = array("q", map(hash, words_in(line))).tobytes()
-        return made
-
-
-class _Paragraphs(dict[str, bytes]):
-    """The hashes of a paragraph's tokens, likewise."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines = _Lines()
-
-    def __missing__(self, paragraph: str) -> bytes:
-        lines = self.lines
-        made = self[paragraph] = b"".join([lines[line] for line in paragraph.split("\n")])
-        return made
 
 
 class _Grams:
@@ -70,7 +48,7 @@ class Lookahead:
     """What the cuts of one trajectory share when their views are held against what comes later."""
 
     def __init__(self, trajectory: Trajectory, shared: Shared) -> None:
-        self._paragraphs = _Paragraphs()
+        self._paragraphs = Paragraphs()
         self._texts = [trajectory.task_text, *(said_in_step(step) for step in trajectory.steps)]
         self._ways: Iterator[Callable[[str], str]] = iter((str, shared.trace.clean, shared.notes.clean))
         self._said: list[_Said] = []
@@ -96,13 +74,9 @@ class Lookahead:
         return False
 
     def _sequence(self, texts: Sequence[str]) -> _Said:
-        parts = [self._tokens(text) for text in texts]
+        parts = self._paragraphs.of_texts(texts)
         ends = np.cumsum([len(part) for part in parts]) - (GRAM - 1)
         return _Said(_grams(np.concatenate(parts)), [max(0, int(end)) for end in ends])
-
-    def _tokens(self, text: str) -> Hashes:
-        paragraphs = self._paragraphs
-        return np.frombuffer(b"".join([paragraphs[paragraph] for paragraph in text.split("\n\n")]), np.uint64)
 
     def is_clear(self, text: str, k: int, added: Sequence[str]) -> bool:
         """Say whether every eight tokens in a row that a text shares with a line of `added` were met in `k` steps.
@@ -111,19 +85,16 @@ class Lookahead:
         """
         if self._at != k:
             self._at, self._wanted, self._met = k, _Grams(self._within(added)), []
-        left = self._wanted.among(_grams(self._tokens(text)))
+        left = self._wanted.among(_grams(self._paragraphs.of_texts([text])[0]))
         met = self._met_before(k)
         while len(left) and (known := next(met, None)) is not None:
             left = np.setdiff1d(left, known, assume_unique=True)
-        return not len(left)
+        return self._paragraphs.sure and not len(left)
 
     def _within(self, lines: Sequence[str]) -> Hashes:
         """Return the grams of each line by itself."""
-        parts = [self._paragraphs.lines[line] for line in lines]
-        if not parts:
-            return np.zeros(0, np.uint64)
-        owner = np.repeat(np.arange(len(parts)), [len(part) // 8 for part in parts])
-        grams = _grams(np.frombuffer(b"".join(parts), np.uint64))
+        tokens, owner = self._paragraphs.of_lines(lines)
+        grams = _grams(tokens)
         return grams[owner[: len(grams)] == owner[GRAM - 1 :]] if len(grams) else grams
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar, cast
 
 from passdown.data.records import Step
@@ -14,51 +14,98 @@ _HOME = lazy_pattern(r"(?:[A-Za-z]:)?/(?:home|Users)/[^/\s]{1,64}(?=/|\Z)")
 _DRIVE = lazy_pattern(r"([A-Za-z]):(/.*)")
 T = TypeVar("T")
 
-_LONG = 256
-"""Characters from which a text is worth taking apart."""
+_APART = "\n\n"
 _ROOM = 32 << 20
 """Characters that are remembered before all is forgotten."""
 
 
+def paragraphs(text: str) -> list[str]:
+    """Return a text's paragraphs. A first line in brackets stands alone: below it a trace shows what was said."""
+    parts: list[str] = []
+    for part in text.split(_APART):
+        if part.startswith("["):
+            head, _, rest = part.partition("\n")
+            parts += (head, rest)
+        else:
+            parts.append(part)
+    return parts
+
+
 class Scrubber(Redactor):
-    """A redactor that remembers its answers, for texts and for lines: the same files are shown again and again.
+    """A redactor that remembers its answers by paragraph and by line: the same files are shown again and again.
 
     No environment: nothing of the machine that builds a view counts. `counts` are those of lines seen for the first
-    time.
+    time. `other` replaces the same but for some of the folders: it is asked about lines that hold none of them.
     """
 
-    def __init__(self, folders: dict[str, str]) -> None:
+    def __init__(self, folders: dict[str, str], other: Scrubber | None = None) -> None:
         super().__init__({}, folders, many=True)
-        self._remembered: dict[str, str] = {}
+        self._parts: dict[str, str] = {}
         self._lines: dict[str, str] = {}
+        self._same: set[str] = set()
         self._held = 0
+        self._other = other
+        self._spelt = {spelt for folder in folders if len(spelt := folder.rstrip("/")) > 1}
+        self._own = self._spelt - (other._spelt if other is not None else set())
 
     def text(self, value: str) -> str:
         """Return the text with every secret replaced, and every known folder."""
-        known = self._remembered.get(value)
-        if known is None:
-            by_lines = len(value) > _LONG and "\n" in value and not any(mark in value for mark in KEY_MARKS)
-            known = self._by_lines(value) if by_lines else super().text(value)
+        known = self._parts.get(value)
+        if known is not None:
+            return known
+        if any(mark in value for mark in KEY_MARKS):
+            known = self._parts[value] = super().text(value)
             self._held += len(value)
-            if self._held > _ROOM:
-                self._remembered.clear()
-                self._lines.clear()
-                self._held = len(value)
-            self._remembered[value] = known
-        return known
+            return known
+        parts = value.split(_APART)
+        self._learn(parts)
+        return _APART.join([self._parts[part] for part in parts])
 
-    def _by_lines(self, value: str) -> str:
-        """Redact the lines that were not met before, all at once, and put the text together again."""
-        lines = value.split("\n")
-        fresh = [line for line in dict.fromkeys(lines) if line not in self._lines]
+    def leaves(self, value: str) -> bool:
+        """Say whether `text` would return the text as it is."""
+        if any(mark in value for mark in KEY_MARKS):
+            return self.text(value) == value
+        fresh = set(paragraphs(value)) - self._same
+        if fresh:
+            self._learn(fresh)
+            self._same |= {part for part in fresh if self._parts[part] == part}
+        return fresh <= self._same
+
+    def learn(self, values: Iterable[str]) -> None:
+        """Redact many texts at once, which takes less time than one after the other, and remember them."""
+        self._learn([
+            part for value in values if not any(mark in value for mark in KEY_MARKS) for part in value.split(_APART)
+        ])  # fmt: skip
+
+    def _learn(self, parts: Iterable[str]) -> None:
+        if self._held > _ROOM:
+            self._parts.clear()
+            self._lines.clear()
+            self._same.clear()
+            self._held = 0
+        fresh = [(part, part.split("\n")) for part in dict.fromkeys(parts) if part not in self._parts]
+        if not fresh:
+            return
+        self._learn_lines(dict.fromkeys(line for _, lines in fresh for line in lines))
+        for part, lines in fresh:
+            clean = "\n".join([self._lines[line] for line in lines])
+            self._parts[part] = part if clean == part else clean
+            self._held += len(part)
+
+    def _learn_lines(self, lines: Iterable[str]) -> None:
+        fresh = [line for line in lines if line not in self._lines]
+        if self._other is not None:
+            elsewhere = [line for line in fresh if not any(folder in line for folder in self._own)]
+            self._other.learn(elsewhere)
+            self._lines.update((line, self._other.text(line)) for line in elsewhere)
+            fresh = [line for line in fresh if line not in self._lines]
         if fresh:
             joined = "\n".join(fresh)
             clean = super().text(joined)
             cleaned = fresh if clean == joined else clean.split("\n")
             if len(cleaned) != len(fresh):
-                return super().text(value)
+                cleaned = [super(Scrubber, self).text(line) for line in fresh]
             self._lines.update(zip(fresh, cleaned, strict=True))
-        return "\n".join([self._lines[line] for line in lines])
 
     def clean(self, value: str) -> str:
         """Return the text as it may be shown: neutralised as well."""
@@ -91,7 +138,7 @@ class Shared:
         home = _HOME.match(root)
         names = dict.fromkeys(_spellings(home.group()), "~") if home and home.group() != root else {}
         self.trace = Scrubber(names)
-        self.notes = Scrubber(names | dict.fromkeys(_spellings(root), "."))
+        self.notes = Scrubber(names | dict.fromkeys(_spellings(root), "."), self.trace)
         self._made: dict[tuple[str, int], Any] = {}
 
     def of_step(self, what: str, step: Step, make: Callable[[Step], T]) -> T:
@@ -100,3 +147,9 @@ class Shared:
         if key not in self._made:
             self._made[key] = make(step)
         return cast("T", self._made[key])
+
+    def of_steps(self, what: str, steps: Sequence[Step], make: Callable[[list[Step]], Iterable[T]]) -> list[T]:
+        """Return what `make` makes of each step. It is given all steps that it has not made anything of, at once."""
+        fresh = [step for step in steps if (what, step.idx) not in self._made]
+        self._made.update(((what, step.idx), made) for step, made in zip(fresh, make(fresh), strict=True))
+        return [cast("T", self._made[what, step.idx]) for step in steps]

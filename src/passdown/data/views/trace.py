@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -25,6 +25,7 @@ from passdown.model.session import (
     UserMessage,
 )  # fmt: skip
 from passdown.packet.tokens import estimate_tokens
+from passdown.redact.neutralise import neutralise
 
 _LIMITS = (8000, 4000, 2000, 1000, 500, 250)
 """Characters of one observation, from the first try to the last."""
@@ -88,20 +89,27 @@ def entries_of(material: Material, scrubber: Scrubber) -> list[Entry]:
 
 
 def _entries(prefix: Prefix, shared: Shared, scrubber: Scrubber) -> list[Entry]:
-    task, clean = prefix.task_text, scrubber.clean
+    task = prefix.task_text
     what = f"entries{'' if scrubber is shared.trace else ' in notes'} below {task}"
-    made = [shared.of_step(what, step, lambda s: list(_of_step(s, task, clean))) for step in prefix.steps]
+    made = shared.of_steps(what, prefix.steps, lambda steps: _of_steps(steps, task, scrubber))
     return [entry for entries in made for entry in entries]
 
 
-def _of_step(step: Step, task: str, clean: Callable[[str], str]) -> Iterator[Entry]:
+def _of_steps(steps: Iterable[Step], task: str, scrubber: Scrubber) -> Iterator[list[Entry]]:
+    shown = [[entry._replace(text=neutralise(entry.text)) for entry in _of_step(step, task)] for step in steps]
+    scrubber.learn(entry.text for entries in shown for entry in entries)
+    for entries in shown:
+        yield [entry._replace(text=scrubber.text(entry.text).rstrip()) for entry in entries]
+
+
+def _of_step(step: Step, task: str) -> Iterator[Entry]:
     said = ""
     for event in step.events:
         entry = _entry(event, task, said)
         if isinstance(event, AssistantMessage):
             said += event.text
         if entry is not None and entry[2].strip():
-            yield Entry(step.idx, entry[0], entry[1], clean(entry[2]).rstrip())
+            yield Entry(step.idx, *entry)
 
 
 def _entry(event: AnyEvent, task: str, said: str) -> tuple[str, str, str] | None:
