@@ -54,6 +54,7 @@ class Reader:
         self.ours: frozenset[str] = frozenset()
         self.boundary: dict[str, Any] | None = None
         self.compacted: Compacted | None = None
+        self._ticks: dict[bytes, str] = {}
 
     def place(self, cwd: str, branch: str) -> None:
         """Say where the session starts, so that only a change is told."""
@@ -63,6 +64,16 @@ class Reader:
         """Count a record that holds nothing a session needs."""
         name = name[:64]
         self.ignored[name if name in self.ignored or len(self.ignored) < _NAMES else "other"] += 1
+
+    def tick(self, kind: bytes) -> None:
+        """Count a row of progress that holds nothing else; many a log has hardly other rows."""
+        if name := self._ticks.get(kind):
+            self.ignored[name] += 1
+            return
+        name = "progress/" + kind.decode("ascii", "replace")
+        self.ignore(name)
+        if name in self.ignored:
+            self._ticks[kind] = name
 
     def take(self, row: Row, where: dict[str, Any], length: int, *, sidecar: str = "") -> None:
         """Read one row. `where` holds its offset and line, `sidecar` the subagent whose own file it is from."""

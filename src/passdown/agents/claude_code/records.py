@@ -169,22 +169,18 @@ def salvaged(line: Line, data: bytes, where: dict[str, Any]) -> Iterator[Row | U
         yield Unknown(reason="bad_json" if line.complete else "torn_line", length=line.length, **where)
 
 
-def is_tick(data: bytes) -> bool:
-    """Say whether a line that holds `TICK` is that row alone: another may stand behind it or a part of it."""
+def tick_at(data: bytes, start: int) -> bytes | None:
+    """Return the kind of progress that a line tells which holds `TICK` at `start`, None when it holds more than that.
+
+    Up to half of a log are such rows, which hold nothing else. They need no values decoded: these bytes cannot stand
+    inside a JSON string, where a quote is escaped. Another row may stand behind one or a part of it, though.
+    """
     try:
         _WHOLE.decode(data)
     except BAD:
-        return False
-    return True
-
-
-def tick_of(data: bytes) -> str:
-    """Return the name of a progress row that holds `TICK`: up to half of a log are such rows, which hold nothing else.
-
-    They need no values decoded: these bytes cannot stand inside a JSON string, where a quote is escaped.
-    """
-    start = data.find(TICK, 0, TICK_WITHIN) + len(TICK)
-    return "progress/" + data[start : start + 32].partition(b'"')[0].decode("ascii", "replace")
+        return None
+    start += len(TICK)
+    return data[start : start + 32].partition(b'"')[0]
 
 
 def _type_of(document: bytes) -> str:

@@ -21,14 +21,14 @@ from msgspec import Raw, Struct
 
 from passdown.agents.claude_code.outline import ENDS, Outline, outline, read_ends, recognise
 from passdown.agents.claude_code.reader import Reader
-from passdown.agents.claude_code.records import BAD, ROW, TICK, TICK_WITHIN, Row, identifier, is_tick, salvaged, tick_of
-from passdown.agents.claude_code.turns import taken_back
+from passdown.agents.claude_code.records import BAD, ROW, TICK, TICK_WITHIN, Row, identifier, salvaged, tick_at
+from passdown.agents.claude_code.turns import Straight, taken_back
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import read_bounded
 from passdown.io.jsonl import CHUNK, MAX_LINE, Line, open_log, read_file_lines, read_lines, size_of
-from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown
+from passdown.model.session import AnyEvent, SessionEnd, SessionRef, SessionStart, Unknown, Unread
 
-__all__ = ["find", "read", "recognise", "refer"]
+__all__ = ["find", "read", "read_sparing", "recognise", "refer"]
 
 MAX_DOCUMENT = 256 << 20
 """Largest web session, in bytes; it is one JSON document and read whole."""
@@ -89,6 +89,18 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
     row they belong to: the tokens of a response when it is over, and a subagent's start when a row tells its id.
     Raises `FileNotFoundError` when the file is gone.
     """
+    return _events(ref, max_line, None)
+
+
+def read_sparing(ref: SessionRef, unread: Unread) -> Iterator[AnyEvent]:  # noqa: ARG001
+    """Yield what `read` does, with one look at the file where `read` takes two.
+
+    Raises `TakenBackError` where the session may have taken back what was read before.
+    """
+    return _events(ref, MAX_LINE, Straight())
+
+
+def _events(ref: SessionRef, max_line: int, straight: Straight | None) -> Iterator[AnyEvent]:
     path = Path(ref.path)
     head, tail, known = _glance(path, ref.session_id)
     yield _start(known)
@@ -100,7 +112,8 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
     reader.place(known.cwd, known.first_branch)
     reader.ours = _present(path, known.leaves)
     data = _whole(path, known.size, head + tail)
-    log = _Log(path, reader, max_line, agent=known.agent_id, off=taken_back(path, data), data=data)
+    off = None if straight else taken_back(path, data)
+    log = _Log(path, reader, max_line, agent=known.agent_id, off=off, data=data, straight=straight)
     yield from log.events()
     records, ended = log.records, log.size
     for agent, sidecar in sidecars:
@@ -169,8 +182,9 @@ class _Log:
         agent: str = "",
         off: list[tuple[int, int]] | None = None,
         data: bytes | None = None,
+        straight: Straight | None = None,
     ) -> None:
-        self.data = data
+        self.data, self.straight = data, straight
         self.path, self.reader, self.max_line, self.agent = path, reader, max_line, agent
         self.starts = [start for start, _ in off or ()]
         self.ends = [end for _, end in off or ()]
@@ -180,14 +194,16 @@ class _Log:
         """Yield the file's events."""
         reader, out, agent = self.reader, self.reader.out, self.agent
         line: Line | None = None
-        decode, take = ROW.decode, reader.take
+        decode, take, straight = ROW.decode, reader.take, self.straight
         for line in self._lines():
             offset, number, data, length, _ = line
             if data is not None and (not data or data.isspace()):
                 continue
             self.records += 1
-            if data is not None and data.find(TICK, 0, TICK_WITHIN) >= 0 and is_tick(data):
-                reader.ignore(tick_of(data))
+            if data is not None and (found := data.find(TICK, 0, TICK_WITHIN)) >= 0 and (tick := tick_at(data, found)):
+                reader.tick(tick)
+                if straight:
+                    straight.tick(data)
                 continue
             where: dict[str, Any] = {"offset": offset, "line": number}
             if self.starts and self._left_behind(offset):
@@ -196,8 +212,13 @@ class _Log:
                 out.append(Unknown(reason="line_too_long", length=length, **where))
             else:
                 try:
-                    take(decode(data), where, length, sidecar=agent)
+                    row = decode(data)
+                    if straight:
+                        straight.row(row)
+                    take(row, where, length, sidecar=agent)
                 except BAD:
+                    if straight:
+                        straight.broken(data)
                     self._salvage(line, data, where)
             if out:
                 yield from out

@@ -9,6 +9,7 @@ decoded here; everything else is passed over by a search for bytes.
 
 import io
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -16,8 +17,9 @@ from typing import NamedTuple
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from passdown.agents.claude_code.records import BAD, identifier
+from passdown.agents.claude_code.records import BAD, Row, identifier
 from passdown.io.jsonl import CHUNK, MAX_LINE, open_log, size_of
+from passdown.model.session import TakenBackError
 
 _NOT_A_PROMPT = ("[Request interrupted", "<")
 _SOUGHT = 16
@@ -25,6 +27,10 @@ _SOUGHT = 16
 
 _NEARBY = 2
 """Stretches of the log before one that are kept to search for parents in."""
+
+_ROWS = 20_000
+"""Rows of a turn that are remembered; a prompt that goes on from another is looked at more closely."""
+_TICKS = 64
 
 _BUDGET = 1 << 28
 """Bytes that may be searched for parents nearby, so that no log makes the search quadratic."""
@@ -207,3 +213,77 @@ class _Scan:
             else:
                 ranges.append((turn.offset, end))
         return ranges
+
+
+class Straight:
+    """Follows a log while it is read for the first time, and raises `TakenBackError` where it may not be straight.
+
+    Straight means that each prompt goes on from the turn before it: then `taken_back` finds nothing. `ids` are those of
+    the rows since the last prompt, `ticks` the last rows that were not decoded. What cannot be told here counts as not
+    straight.
+    """
+
+    def __init__(self) -> None:
+        self.ids: set[str | None] = set()
+        self.ticks: deque[bytes] = deque(maxlen=_TICKS)
+        self.first: str | None = None
+        """The first prompt's id while no row is known to go on from it, if it has no parent itself."""
+        self._turns = 0
+        self._chained = False
+        self._rootless = False
+
+    def row(self, row: Row) -> None:
+        """Take a row."""
+        if row.type == "user":
+            self._user(row)
+        if len(self.ids) >= _ROWS:
+            self.ids.clear()
+        self.ids.add(row.uuid)
+        if self.first and row.parent_uuid == self.first:
+            self._chain()
+
+    def tick(self, data: bytes) -> None:
+        """Take a row that is not decoded."""
+        self.ticks.append(data)
+        if self.first and self.first.encode() in data:
+            self._chain()
+
+    def broken(self, data: bytes) -> None:
+        """Take a row that does not decode: a prompt it is all the same if it can be read as one."""
+        try:
+            _PROMPT.decode(data)
+        except BAD:
+            return
+        raise TakenBackError
+
+    def _chain(self) -> None:
+        self.first, self._chained = None, True
+        if self._rootless:
+            raise TakenBackError
+
+    def _user(self, row: Row) -> None:
+        if row.is_sidechain or row.is_meta or row.is_compact_summary or not row.uuid:
+            return
+        content = row.message.content if row.message else None
+        if isinstance(content, list):
+            for block in content:
+                if block.type == "tool_result":
+                    return
+        if not self._turns:
+            self.first = None if row.parent_uuid else row.uuid
+        elif not row.parent_uuid:
+            if not (isinstance(content, str) and content.startswith(_NOT_A_PROMPT)):
+                self._rootless = True
+                if self._chained:
+                    raise TakenBackError
+        elif not self._goes_on(identifier(row.parent_uuid)):
+            raise TakenBackError
+        self._turns += 1
+        self.ids.clear()
+        self.ticks.clear()
+
+    def _goes_on(self, parent: str) -> bool:
+        if not parent or parent in self.ids:
+            return True
+        needle = f'"uuid":"{parent}"'.encode()
+        return any(needle in data for data in self.ticks)
