@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from passdown.data.arrow import arrow
 from passdown.data.engine.decide import decide, deciding_stage, signing_stage
 from passdown.data.engine.ingest import find_inputs, ingest_stage, list_files, trajectory_row
 from passdown.data.engine.manifest import Manifest
 from passdown.data.engine.pipeline import FilterTable, read_pipeline
 from passdown.data.engine.processes import Processes
 from passdown.data.engine.run import run_stage
-from passdown.data.engine.shards import Row, read_batches, set_hash, shards_in, written
+from passdown.data.engine.shards import BATCH_BYTES, Row, read_batches, set_hash, shards_in, written
 from passdown.data.engine.stages import quality_stage, trajectory_in
 from passdown.errors import ConflictError, FormatError, PassdownError, UsageError
 from passdown.io.files import lock
@@ -108,6 +110,22 @@ def test_a_file_that_is_no_shard_is_refused_by_name(tmp_path: Path) -> None:
     assert not list((tmp_path / "out").glob("*.parquet"))
     with pytest.raises(UsageError, match="no shards"):
         shards_in(tmp_path / "nowhere")
+
+
+def test_a_reader_holds_a_few_rows_whatever_the_size_of_the_shard(tmp_path: Path) -> None:
+    path, chance = tmp_path / "part-00000.parquet", random.Random(1)
+    rows = [Row(id=f"{number}", kind="made", record=chance.randbytes(400_000)) for number in range(60)]
+    with written(path) as writer:
+        for row in rows:
+            writer.write(row)
+    before = arrow().total_allocated_bytes()
+    found, most = [], 0
+    for batch in read_batches(path):
+        most = max(most, arrow().total_allocated_bytes() - before)
+        assert sum(len(row.record) for row in batch) <= BATCH_BYTES
+        found += batch
+    assert found == rows
+    assert most < 8_000_000 < path.stat().st_size, "neither all of the file nor all of it unpacked"
 
 
 def test_copies_are_dropped_whatever_their_order(tmp_path: Path, script: Any) -> None:

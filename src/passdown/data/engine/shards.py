@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 64
-BATCH_BYTES = 16 << 20
+BATCH_BYTES = 1 << 20
 GROUP_ROWS = 256
-GROUP_BYTES = 64 << 20
+GROUP_BYTES = 2 << 20
+_PAGE_CHECK = 8
+"""Rows after which the writer looks whether a page is full. By default it is 1,024: a row group is one page then, which
+a reader has to hold whole."""
 REJECTS = "rejects"
 """The folder, beside a step's shards, of the rows that it dropped."""
 
@@ -60,8 +63,9 @@ class ShardWriter:
         self._staged = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         self._schema = schema()
         self._file = pa.parquet.ParquetWriter(
-            self._staged, self._schema, compression="zstd", use_dictionary=list(COLUMNS), write_statistics=False
-        )
+            self._staged, self._schema, compression="zstd", use_dictionary=list(COLUMNS), write_statistics=False,
+            write_batch_size=_PAGE_CHECK,
+        )  # fmt: skip
         self._waiting: list[Row] = []
         self._bytes = 0
 
@@ -127,19 +131,27 @@ def read_batches(path: Path, rows: int = BATCH_ROWS, size: int = BATCH_BYTES) ->
 
     Raises `FormatError` for a file that is no shard.
     """
-    pa = arrow()
-    with _as_shard(path), pa.parquet.ParquetFile(path) as file:
+    with _as_shard(path):
         batch: list[Row] = []
         held = 0
-        for piece in file.iter_batches(batch_size=rows):
-            for row in rows_of(piece):
-                if batch and (len(batch) >= rows or held + len(row.record) > size):
-                    yield batch
-                    batch, held = [], 0
-                batch.append(row)
-                held += len(row.record)
+        for row in _rows(path, rows, size):
+            if batch and (len(batch) >= rows or held + len(row.record) > size):
+                yield batch
+                batch, held = [], 0
+            batch.append(row)
+            held += len(row.record)
         if batch:
             yield batch
+
+
+def _rows(path: Path, rows: int, size: int) -> Iterator[Row]:
+    """Yield a shard's rows. One row group is asked for at a time: Arrow fetches all that it is asked for at once."""
+    with arrow().parquet.ParquetFile(path) as file:
+        for number in range(file.num_row_groups):
+            group = file.metadata.row_group(number)
+            each = max(1, min(rows, size * group.num_rows // (group.total_byte_size + 1)))
+            for piece in file.iter_batches(batch_size=each, row_groups=[number]):
+                yield from rows_of(piece)
 
 
 def row_count(path: Path) -> int:

@@ -57,7 +57,7 @@ def grams(tokens: list[str], size: int, salt: str = "") -> npt.NDArray[np.uint64
     return mixed(found)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
 def _hash(salt: str, token: str) -> int:
     return int.from_bytes(hashlib.blake2b(f"{salt}\x1f{token}".encode("utf-8", "replace"), digest_size=8).digest())
 

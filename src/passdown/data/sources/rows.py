@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
+from passdown.data.arrow import arrow
 from passdown.data.sources.parts import Part, rows_between
-from passdown.errors import FormatError, UsageError
+from passdown.errors import FormatError
 from passdown.io.files import open_regular
 from passdown.io.jsonl import MAX_LINE, open_log, read_file_lines
 from passdown.trajectories.document import Row, open_rows
@@ -20,17 +21,6 @@ HEAD = 1 << 20
 _AT_ONCE = 8
 _UNREAD = frozenset({"eval_logs", "embedding", "images"})
 """Columns of Parquet files that no reader uses, and that can be large."""
-
-
-def _arrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ModuleNotFoundError as missing:
-        raise UsageError(
-            "reading Parquet needs the extra `data` (pyarrow, numpy)", next_step='Run `pip install "passdown[data]"`.'
-        ) from missing
-    return pyarrow
 
 
 def is_parquet(path: Path) -> bool:
@@ -52,7 +42,7 @@ def rows_in(path: Path, part: Part | None = None) -> Iterator[Row]:
 
 def parquet_groups(path: Path) -> list[tuple[int, int]]:
     """Return the rows and the bytes (not compressed) of every row group. Raises `FormatError` for broken Parquet."""
-    pa = _arrow()
+    pa = arrow()
     try:
         with open_regular(path) as stream, pa.parquet.ParquetFile(stream) as file:
             groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
@@ -66,13 +56,18 @@ def _broken(path: Path, error: Exception) -> FormatError:
 
 
 def _parquet(path: Path, part: Part | None = None) -> Iterator[Row]:
-    pa = _arrow()
+    pa = arrow()
     number = part.rows if part is not None else 0
     try:
         with open_regular(path) as stream, pa.parquet.ParquetFile(stream) as file:
             names = [name for name in file.schema_arrow.names if name not in _UNREAD]
-            groups = list(range(part.begin, part.end)) if part is not None else None
-            for batch in file.iter_batches(batch_size=_AT_ONCE, columns=names, row_groups=groups):
+            groups = range(part.begin, part.end) if part is not None else range(file.num_row_groups)
+            batches = (
+                batch
+                for group in groups  # one at a time: Arrow fetches all that it is asked for at once
+                for batch in file.iter_batches(batch_size=_AT_ONCE, columns=names, row_groups=[group])
+            )
+            for batch in batches:
                 for record in batch.to_pylist():
                     number += 1
                     data = msgspec.json.encode(record, enc_hook=_plain)
