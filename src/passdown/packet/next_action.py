@@ -17,6 +17,7 @@ from passdown.packet.caps import LISTS
 from passdown.packet.changed import removed_paths, runs_what_is_gone
 from passdown.packet.context import Context
 from passdown.packet.criteria import is_command
+from passdown.packet.excused import are_excused
 from passdown.packet.goal import first_request, last_request, last_substance, wish_of
 from passdown.packet.irreversible import needs_a_human
 from passdown.packet.looking import looks_around
@@ -183,7 +184,8 @@ def _failing(context: Context) -> Iterator[NextAction]:
     for chain in context.accepted:
         if chain.final != "ok":
             yield _repair(chain.command, name if len(context.accepted) == 1 else "", "acceptance")
-    if tests.state in ("red", "error") or (tests.state == "stale" and tests.last_outcome in ("red", "error")):
+    red = tests.state in ("red", "error") or (tests.state == "stale" and tests.last_outcome in ("red", "error"))
+    if red and not are_excused(context.evidence):
         command = _failing_test(context)
         if command or name:
             yield _repair(command, name, "test")

@@ -15,6 +15,14 @@ _LOOKING = lazy_pattern(
     re.IGNORECASE,
 )
 """An agent that is only about to look around has not said what is to be done."""
+_LISTING = lazy_pattern(
+    r"(?:(?:ok(?:ay)?|good|great|perfect|now|first|next|so|and)[,.!]? )*(?:(?:i(?:'ll| will|'m going to)|let me|let's) "
+    r"(?:now |first |also )?)?(?:keep(?:ing)?|track(?:ing)?|updat(?:e|ing)|creat(?:e|ing)|mak(?:e|ing)|writ(?:e|ing)) "
+    r"(?:(?:a|the|my|our) )?(?:(?:to-?do|task|check|work) ?)?(?:lists?|todos?|parts of this|progress)\b"
+    r"(?: (?:of|for|with) (?:what|this|these|it|the (?:tasks|steps|parts|work))[^:;,/.]{0,30})?[.!…:]*$",
+    re.IGNORECASE,
+)
+"""An agent that is only about to write down its plan has not said either."""
 _AHEAD = lazy_pattern(
     r"^\W*next\b|\bnext(?:,|:| is\b| steps?(?: is| are|:)| up\b| i\b)|\bneeds? to\b|"
     r"\bshould\b(?! (?:now |also |all )*(?:work|have|fix|pass|be (?:fine|enough|fixed|good|able|ok(?:ay)?|gone))\b)|"
@@ -38,7 +46,7 @@ def says_what_next(text: str) -> bool:
     plain = text.replace("’", "'").strip()
     if plain.endswith(("?", "？")) or is_vague(plain):
         return False
-    return _AHEAD.search(plain) is not None and not _LOOKING.match(plain)
+    return _AHEAD.search(plain) is not None and not _LOOKING.match(plain) and not _LISTING.match(plain)
 
 
 def is_answered_question(evidence: Evidence, request: Directive) -> bool:
