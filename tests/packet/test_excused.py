@@ -38,3 +38,7 @@ def test_what_a_person_excused_is_not_to_be_mended(  # type: ignore[no-untyped-d
 def test_to_write_down_a_plan_is_no_step(text: str) -> None:
     assert not says_what_next(text)
     assert says_what_next("I'll write a list of the settings into docs/settings.md.")
+
+
+def test_a_claim_that_all_is_done_is_no_step() -> None:
+    assert not says_what_next("That should do it: number the rounds; count lines; escape values.")

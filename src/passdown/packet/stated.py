@@ -25,7 +25,8 @@ _LISTING = lazy_pattern(
 """An agent that is only about to write down its plan has not said either."""
 _AHEAD = lazy_pattern(
     r"^\W*next\b|\bnext(?:,|:| is\b| steps?(?: is| are|:)| up\b| i\b)|\bneeds? to\b|"
-    r"\bshould\b(?! (?:now |also |all )*(?:work|have|fix|pass|be (?:fine|enough|fixed|good|able|ok(?:ay)?|gone))\b)|"
+    r"\bshould\b(?! (?:now |also |all )*(?:work|have|fix|pass|suffice|do (?:it|the trick)|"
+    r"be (?:fine|enough|fixed|good|able|ok(?:ay)?|gone))\b)|"
     r"\bmust\b(?! have\b)|"
     r"\bto-?dos?\s*[:：]|\b(?:is|are|left|what) to do\b|"
     r"\bi(?:'ll| will)\b|\bgoing to\b|\blet me\b|\blet's\b|\bi'm (?:now )?\w+ing\b|\bremain|\bnot yet\b|"
