@@ -4,34 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from passdown.data.points.comments import brings
 from passdown.data.points.delegation import is_away, returns
+from passdown.data.points.fetched import shows
 from passdown.data.points.run import Found, Run
 from passdown.data.points.signals import Signals
 from passdown.data.records import Mark
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AssistantMessage, ToolCall, UserMessage
 
-_ASKED = lazy_pattern(
-    r"(?im)\breview(?:er)?(?:'s)?s? (?:comments?|feedback|findings|notes|remarks)\b"
-    r"|\b(?:comments?|feedback|findings) (?:from|of|in|on) (?:the |my |your |this )?(?:code |pr |pull request )?review"
-    r"|\baddress(?:ing)? (?:the |these |all |my |those )*(?:\w+ )?(?:review|comments|feedback|findings)\b"
-    r"|\b(?:changes requested|requested changes)\b|^\s*(?:nit|nitpick|blocking|suggestion)s?\b\s*(?:\(.{0,40}\))?:"
-    r"|^\s*(?:[-*] )?\[(?:P[0-3]|blocker|major|minor|nit)\]"
-)
 _ABOUT = lazy_pattern(r"(?i)\breview(?:er|ing|s)?\b")
-_PULLS = lazy_pattern(
-    r"\bgh api\b(?:(?!\s(?:-f|-F|--field|--raw-field|--input|-X|--method)\b)[^\n|;&])*"
-    r"\bpulls/[^\s/]+/(?:comments|reviews)\b"
-    r"(?!/)(?![^\n|;&]*\s(?:-f|-F|--field|--raw-field|--input|-X|--method)\b)"
-    r"|\bgh pr view\b[^\n|;&]*(?:\s(?:--comments|-c)\b|--json[ =][^\s]*\b(?:comments|reviews)\b)"
-    r"|\bglab mr (?:note|view)\b[^\n|;&]*--comments"
-)
 _VERDICT = lazy_pattern(r"(?i)\b(?:verdict|approved?|reject(?:ed)?|findings?|blockers?|major|minor|nits?|lgtm)\b")
-_ANSWERS = lazy_pattern(r"(?i)\b(?:fix(?:es|ing)?|address(?:es|ing)?|apply(?:ing)?|respond(?:ing)?|resolv(?:e|ing))\b")
+_DOES = lazy_pattern(
+    r"(?i)\b(?:fix(?:es|ing)?|address(?:es|ing)?|apply(?:ing)?|respond(?:ing)?|resolv(?:e|ing))\b"
+    r"|\A\W*(?:explore|find|search|collect|implement|add|build|write|create|draft|update|list|analy[sz]e|investigate"
+    r"|read|summari[sz]e|mend|repair|migrate|reply|answer|triage|handle|post)\b"
+)
+"""What a subagent does that is sent to do what a review asks for, or something else that has to do with reviews."""
 _LEADS = lazy_pattern(r"(?i)\W*(?:\w+\W+)?review(?:er|ing)?\b(?!\s+(?:fix|comment|feedback|finding))")
+_RESULT = lazy_pattern(r"<result>([\s\S]*?)(?:</result>|\Z)")
+_MATE = lazy_pattern(r"\A\s*<teammate-message\b[^>]*>\s*(?!\{)")
+_NAMED = lazy_pattern(r'\b(?:teammate_id|summary)="([^"\n]*)"')
+"""What a member of a team of agents says, and who that is; `{` is what its harness says of it."""
+_SUMMARY = lazy_pattern(r"<summary>([^\n]*?)</summary>")
 _ENDED = lazy_pattern(r"<[^<>\n]{0,80}exit code -?\d+>")
-_PROSE = lazy_pattern(r"(?:\b[A-Za-z'`-]+[,;:.]? ){3}[A-Za-z'`-]+")
-"""Four words in a row: what a comment has, and a list of names and states has not."""
+_FORGES = ("gh ", "glab ")
 _OWN = "::code-comment{"
 _SHORT = 80
 """Characters below which a return only says that there is one."""
@@ -43,10 +40,10 @@ def marks(run: Run) -> Iterator[Found]:
     reviewers = 0
     worked = False
     for at, signals in enumerate(run.signals):
-        found = _said(signals, worked) or _fetched(signals)
+        found = _said(signals, worked) or _fetched(signals) or _told(signals)
         for one in returns(signals, at, away):
-            if _reviews(one.call) and (not one.note or "<result>" in one.text):
-                found = found or len(one.text) > _SHORT
+            if _reviews(one.call):
+                found = found or len(_result(one.text) if one.note else one.text) > _SHORT
         for event in signals.delegated:
             results = signals.results.get(event.call_id, [])
             if is_away(results):
@@ -66,34 +63,50 @@ def _reviews(call: ToolCall) -> bool:
     for name in ("description", "subagent_type", "agent_type", "name", "title"):
         value = call.arguments.get(name)
         if isinstance(value, str) and _ABOUT.search(value):
-            return _LEADS.match(value) is not None or _ANSWERS.search(value) is None
+            return _is_review(value)
     prompt = call.arguments.get("prompt") or call.arguments.get("message")
-    return isinstance(prompt, str) and _ABOUT.search(prompt[:160]) is not None
+    return isinstance(prompt, str) and _ABOUT.search(prompt[:160]) is not None and _is_review(prompt[:160])
+
+
+def _is_review(words: str) -> bool:
+    return _LEADS.match(words) is not None or _DOES.search(words) is None
+
+
+def _result(note: str) -> str:
+    """Return what a note of the harness hands on of a subagent's report."""
+    found = _RESULT.search(note)
+    return found.group(1).strip() if found else ""
 
 
 def _said(signals: Signals, worked: bool) -> bool:
     for event in signals.step.events:
         if isinstance(event, AssistantMessage) and _OWN in event.text:
             return True
-        if not worked or not isinstance(event, UserMessage) or event.origin not in ("human", "queued"):
-            continue
-        if _ASKED.search(event.text[:8000]):
+        if worked and isinstance(event, UserMessage) and event.origin in ("human", "queued") and brings(event.text):
             return True
     return False
 
 
+def _told(signals: Signals) -> bool:
+    """Say whether a member of a team of agents that was to review reported."""
+    for event in signals.step.events:
+        if isinstance(event, UserMessage) and event.origin == "injected" and (mate := _MATE.match(event.text)):
+            names = _NAMED.findall(mate.group())
+            if any(_ABOUT.search(name) for name in names) and all(_is_review(name) for name in names):
+                return len(event.text) - mate.end() > _SHORT
+    return False
+
+
 def _fetched(signals: Signals) -> bool:
-    for action in signals.done:
-        if action.kind == "VCS" and action.ok is not False and action.target.startswith(("gh ", "glab ")):
-            call = next(
-                event
-                for event in signals.step.events
-                if isinstance(event, ToolCall) and event.call_id == action.call_id
-            )
-            if _PULLS.search(call.command[:4000]):
-                results = signals.results.get(action.call_id)
-                text = results[-1].text if results else ""
-                return len(text) > _SHORT and _PROSE.search(_ENDED.sub("", text)) is not None
+    done = {action.call_id for action in signals.done if action.ok is not False}
+    forge = {action.call_id for action in signals.done if action.kind == "VCS" and action.target.startswith(_FORGES)}
+    for event in signals.step.events:
+        if not isinstance(event, ToolCall) or event.call_id not in done:
+            continue
+        results = signals.results.get(event.call_id)
+        text = _ENDED.sub("", results[-1].text) if results and results[-1].outcome != "running" else ""
+        if len(text) > _SHORT and shows(event, text, forge=event.call_id in forge):
+            return True
     return False
 
 
@@ -102,7 +115,8 @@ def _delivered(signals: Signals) -> bool:
     for event in signals.step.events:
         if not isinstance(event, UserMessage) or event.origin != "injected" or "<result>" not in event.text:
             continue
-        if _ABOUT.search(event.text[:1200]):
+        named = _SUMMARY.search(event.text[:4000])
+        if _ABOUT.search(named.group(1) if named else event.text[:1200]) and len(_result(event.text)) > _SHORT:
             return True
     for action in signals.done:
         if action.target == "env:process":

@@ -1,0 +1,131 @@
+"""Comments of a review in what a person writes: brought along, or pointed at."""
+
+from __future__ import annotations
+
+import re
+
+from passdown.model.pattern import lazy_pattern
+
+_MOST = 8000
+"""Characters of a message that are looked at."""
+
+_BOT = (
+    r"(?:copilot|code ?rabbit(?:ai)?|rabbit|bugbot|cursor|greptile|qodo|codex|gemini|claude|sourcery|ellipsis|graphite"
+    r"|sonar(?:qube|cloud)|bots?)"
+)
+"""Programs that review, as people call them."""
+_PULL = r"(?:prs?|pull requests?|mrs?|merge requests?)"
+_REVIEW = r"(?:(?:(?:code|peer|pr) )?review(?:er)?s?)"
+_WHO = rf"(?:{_REVIEW}|{_PULL}|{_BOT}|team-?mates?|maintainers?)(?:'?s)?"
+_WHAT = r"(?:comments|feedback|findings|suggestions|remarks|concerns|notes)"
+_POINTS = rf"(?:{_WHAT}|comment|concern|issues?|points?|items?|blockers?|problems?)"
+_WORK = rf"(?:{_PULL}|branch|changes?|diff|patch|commits?|fix(?:es)?)"
+_LINK = r"https?://[^\s)]+/(?:pull|merge_requests)/\d+"
+_THE = r"(?:(?:the|this|that|these|those|my|your|our|their|his|her|all|any|some|every) )"
+_DEALS = (
+    r"(?:address|answer|handle|resolve|apply|fix|do|follow|incorporate|respond to|reply to|work through|go through"
+    r"|look at|check|review)"
+)
+_ANSWERS = r"(?:address|answer|handle|resolve|respond to|reply to|work through|go through)"
+_LOOKS = r"(?:check|see|read|look at|get|fetch|pull|access|address|answer)"
+_GOT = r"\b(?:got|received|here(?:'s| is| are)|there(?:'s| is| are)|incoming|unresolved|outstanding|latest)"
+_FOUND = (
+    r"(?:(?:still|also|both|now|again|has|have|just) ){0,2}(?:says|said|found|flagged|raised|identified"
+    r"|complain(?:s|ed)|reported|pointed out|suggest(?:s|ed)|object(?:s|ed)|left|came back)\b"
+)
+_MAKES = (
+    r"(?:(?:giv|writ|post|leav|add|mak|draft|produc|generat|creat|export|stor|submit)(?:e|es|s|ing|ed|t|ten)?"
+    r"|(?:list|show|display|collect|render|parse|fetch|read|count|map|cover)(?:s|es))"
+)
+"""What somebody does who makes comments, and what a program does that shows them."""
+
+
+def _says() -> str:
+    return "(?i)" + "|".join(
+        (
+            # copilot has some new comments; the review comment of X; code review issues
+            rf"\b{_WHO} (?:(?!{_MAKES}\b)[\w'-]+ ){{0,3}}?{_WHAT}\b",
+            rf"\b{_REVIEW}(?:'s?)? {_POINTS}\b",
+            # feedback from my reviewer; suggestions in https://…/pull/7; feedback on your fix
+            rf"\b{_WHAT} (?:from|of|by|in|at) (?:\w+ ){{0,4}}?{_WHO}\b",
+            rf"\b{_WHAT} (?:(?!as\b)\w+ ){{0,2}}?(?:on|for|in|at|to) (?:{_THE}*(?:\w+ ){{0,2}}?{_WORK}\b|{_LINK})",
+            rf"{_LINK} {_WHAT}\b|\bbased on {_THE}*{_WHAT}\b",
+            # Feedback from X: …; I see this comment: …
+            rf"(?m:^)\W{{0,12}}(?:some |more )?{_WHAT} from [^\n:]{{1,40}}[:,]",
+            r"\b(?:this|these|following) comments?\b[^\n.:]{0,40}:[ \t]*(?:\n|\Z)",
+            # I got this feedback; the latest round of comments; 4 new unresolved comments
+            _GOT + rf" (?:(?:some|the|this|these|following|round of|new|more|\d+|several) ){{0,3}}{_WHAT}\b",
+            # respond to the comments; the fixes mentioned in this review; address the above comment
+            rf"\b{_ANSWERS} {_THE}+(?:\w+ )?{_WHAT}\b",
+            rf"\b(?:address|fix|resolve) {_THE}(?:above |last |latest )?comments?\b",
+            rf"\b{_DEALS} {_THE}*(?:\w+ ){{0,4}}?(?:in|from|of|by) {_THE}(?:\w+ )?{_REVIEW}\b",
+            r"\baddress(?:ing)? (?:\w+ )?(?:review|comments|feedback|findings)\b",
+            r"\b(?:changes requested|requested changes)\b",
+            # CodeRabbit still found issues; a code review found the following; the review is in
+            rf"\b(?:{_BOT}(?: and {_BOT})?|{_REVIEW}(?: agent| bot)?) {_FOUND}|\breview is in\b",
+            rf"\breviewed by\b[^\n.]{{1,60}}\bleft\b[^\n.]{{0,30}}\b{_WHAT}\b",
+            # check copilot's latest review
+            rf"\b{_LOOKS}\b[^.\n]{{0,40}}\b(?:latest|last|new|recent|their|his|her)\b[^.\n]{{0,20}}\breview\b",
+            r"\b(?:each|every|these|the following) findings?\b|\bfindings (?:are )?(?:\w+ )?(?:below|above|attached)\b",
+        )
+    )
+
+
+_SAYS = lazy_pattern(_says)
+_LAYOUT = lazy_pattern(
+    r"(?im)^[ \t]*(?:nit|nitpick|blocking|suggestion)s?\b\s*(?:\(.{0,40}\))?:"
+    r"|(?:^[ \t]*(?:[-*] )?|\s[-:\u2013\u2014] )\[(?:P[0-3]|blocker|major|minor|nit)\]"
+    r"|^[-* ]*in [`@]{1,2}[^\s`]+`? around lines? \d"
+    r"|^comment on lines? [+-]?\d"
+    r"|/pull/\d+(?:/files)?#(?:discussion_r|pullrequestreview-)\d|/merge_requests/\d+#note_\d"
+)
+"""Marked lines, what a forge's page shows above a comment, or a link to a thread."""
+_GRADED = lazy_pattern(
+    r"(?im)^\W{0,12}(?:\d+[.)] *)?\[?(?:critical|high|medium|low|major|minor)(?: severity)?\]? *(?:[:\u2014\u2013-]|$)"
+)
+_PLACE = lazy_pattern(r"[\w/-]{1,80}\.\w{1,5}:\d")
+_TITLE = lazy_pattern(r"(?im)^#{1,4} [^\n]{0,60}\breview\b")
+_PART = lazy_pattern(
+    r"(?im)^\W{0,12}(?:verdict|findings|overall assessment|issues found|critical issues|key findings)\b"
+)
+"""The title of a report, and one of its parts."""
+_PROCEDURE = lazy_pattern(
+    r"(?i)\A\s*(?:base directory for this skill\b|you are (?:an?|the)\b|implement the following plan\b|---\s*\nname:)"
+    r"|(?m:^#{1,4} .{0,40}\b(?:workflow|instructions|overview|steps|when to use|usage|prerequisites|pattern)\b)"
+)
+"""A text that tells how a kind of work is done, not what has come of this one."""
+_MADE = lazy_pattern(
+    rf"(?i)\b(?:{_MAKES} (?:[\w'-]+ ){{0,4}}"
+    r"|(?:summar\w+|part|days|weeks|months|number|kinds?|examples?|analysis) of (?:[\w'-]+ ){0,2})\Z"
+)
+_LATER = lazy_pattern(
+    r"(?i)\b(?:until|when(?:ever)?|once|if|monitor(?:ing)?|watch(?:ing)?|wait(?:ing)?|in case)\b[^.!?\n]*\Z"
+)
+_SUBJECT = lazy_pattern(
+    r"(?i)\W*(?:[0-9a-f]{7,40} |(?:fix|feat|docs|chore|refactor|test|style|ci|perf|build|revert)(?:\([^)\n]*\))?!?: )"
+)
+"""How the subject of a commit begins."""
+_THING = lazy_pattern(
+    r"(?i) (?:yet|tables?|endpoints?|fields?|features?|systems?|components?|pages?|tools?|agents?|bots?|skills?"
+    r"|commands?|apis?|models?|events?|counts?|formats?|repl(?:y|ies)|workflows?|histor(?:y|ies))\b"
+)
+
+
+def brings(text: str) -> bool:
+    """Say whether a person's message brings the comments of a review, or says that there are some to deal with."""
+    text = text[:_MOST]
+    if _PROCEDURE.search(text):
+        return False
+    if _LAYOUT.search(text) or (_GRADED.search(text) and _PLACE.search(text)):
+        return True
+    if _TITLE.search(text) and _PART.search(text):
+        return True
+    return any(_has_come(text, found) for found in _SAYS.finditer(text))
+
+
+def _has_come(text: str, found: re.Match[str]) -> bool:
+    """Say whether the words speak of comments that are there: not of some to be made or to come, or in a program."""
+    before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+    if _MADE.search(before) or _LATER.search(before + found.group()):
+        return False
+    return _SUBJECT.match(before) is None and _THING.match(text, found.end()) is None
