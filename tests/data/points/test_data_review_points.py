@@ -21,6 +21,30 @@ def begun(script):
         ("Now review the code and tell me what you think.", False),
         ("Spawn a review agent.", False),
         ("Looks good, add a comment to the function.", False),
+        # comments that a person points at
+        ("copilot has two new comments on it, have a look", True),
+        ("see the remarks at https://forge.example/o/r/pull/7 and mend what is right", True),
+        ("https://github.com/o/r/pull/7#discussion_r12345", True),
+        ("the code review agent found that the lock is dropped", True),
+        ("@agent please do the points of the last review", True),
+        ("I see this comment:\nThe lock is dropped too early.", True),
+        # comments that are pasted
+        ("I got this feedback on your fix: it hides the error.", True),
+        ("Verify each finding first.\n\nIn `@src/a.py` around lines 3 - 9, the lock is dropped.", True),
+        ("src/a.py\nComment on lines +3 to +9\n  lock.release()\nsome-bot\nThis drops the lock.", True),
+        ("what of this?\n1. High: the lock is dropped\n   src/a.py:12 releases it twice", True),
+        ("# Second review\n\nVerdict: not yet\n\nThe lock is dropped.", True),
+        # comments that are to be made, or may come
+        ("Write short review comments on the diff of this branch.", False),
+        ("Watch the PR and resolve the review comments that come in.", False),
+        ("Do rounds of review until there are no review comments left.", False),
+        ("Are there any coderabbit comments yet?", False),
+        # what comments of reviews are in
+        ("Add a page that shows the review comments of a pull request.", False),
+        ("The review comments table needs an index.", False),
+        ("Squash these:\n0a1b2c3 fix: address review comments\n1b2c3d4 docs: say why", False),
+        ("Base directory for this skill: /skills/pr\n\n# PR comments\n\nFetches the review comments of a PR.", False),
+        ("Give me a summary of PR comments over the year.", False),
     ],
 )
 def test_a_persons_review(text, is_review, script, marks_of):
@@ -38,6 +62,15 @@ def test_a_persons_review(text, is_review, script, marks_of):
         ("gh api repos/o/r/pulls/7/comments/3/replies -f body='Thanks'", False),
         ("gh api repos/o/r/pulls/7/comments -X POST -f body='Mine'", False),
         ("gh pr view 7 --json number,reviewDecision", False),
+        ("gh api repos/o/r/pulls/comments/3", True),
+        ("gh api repos/o/r/pulls/7/reviews/3/comments", True),
+        ("gh api graphql -f query='{ repository { pullRequest { reviewThreads { nodes { body } } } } }'", True),
+        ("gh api graphql -f query='mutation { resolveReviewThread(input: {threadId: 1}) { thread { id } } }'", False),
+        ("some-reviewer review --plain", True),
+        ("git review --draft", False),
+        ("grep -rn 'gh pr view 7 --comments' docs", False),
+        ("gh api repos/o/r/issues/7/comments", False),
+        ("gh api repos/o/r/issues/7/comments --jq '.[] | select(.user.login == \"code-review\")'", True),
     ],
 )
 def test_comments_that_were_fetched(command, is_review, script, marks_of):
@@ -50,6 +83,18 @@ def test_comments_that_were_fetched(command, is_review, script, marks_of):
     [
         ('{"user": "bot", "state": "COMMENTED", "body_len": 1843}\n' * 4 + "<shell completed with exit code 0>", False),
         ('[{"path": "src/a.py", "body": "The lock is dropped before the channel is closed."}]', True),
+        (
+            '{"path": "a", "body": "This drops the lock too early."}\n{"path": "b", "body": "So does this one here."}',
+            True,
+        ),
+        ('{"user": "somebody", "text": "This drops the lock before the channel is closed."}\n' * 2, True),
+        ('{"body": "What this change does and why it does it.", "reviews": [], "number": 7, "url": "here"}', False),
+        ('{"body": "", "reviews": [{"author": {"login": "a"}, "body": "Please keep the lock until the end."}]}', True),
+        (
+            '{"comments": [{"author": {"login": "codecov"}, "body": "All lines are covered by tests. Well done."}]}',
+            False,
+        ),
+        ("author:\tvercel\nstatus:\tnone\n--\nYour preview is ready to be looked at by all of you.\n--\n" * 2, False),
     ],
 )
 def test_that_there_are_comments_is_no_comment(shown, is_review, script, marks_of):
@@ -65,6 +110,9 @@ def test_that_there_are_comments_is_no_comment(shown, is_review, script, marks_o
         ("Car 7 adversarial review", True),
         ("Car: PR review fixes", False),
         ("Address review comments", False),
+        ("Test coverage review", True),
+        ("Explore how the reviews are stored", False),
+        ("Reply to the reviewer's threads", False),
     ],
 )
 def test_who_does_what_a_review_asks_for_is_no_reviewer(description, is_review, script, marks_of):
@@ -101,3 +149,40 @@ def test_a_reviewers_report_is_a_review(script, marks_of):
     )
     found = marks_of(run.says("I see.").trajectory())
     assert found["review_received"] == found["returned"] == [3]
+
+
+def test_comments_that_a_tool_of_a_server_showed(script, marks_of):
+    said = '[{"path": "src/a.py", "body": "The lock is dropped before the channel is closed."}]' * 2
+    run = begun(script).uses("mcp__forge__get_pull_request_comments", {"number": 7}, said).says("I see.")
+    run = run.uses("mcp__forge__pull_request_read", {"method": "get_review_comments"}, said).says("I see.")
+    run = run.uses("mcp__forge__pull_request_read", {"method": "get_diff"}, said).says("I see.")
+    assert marks_of(run.trajectory())["review_received"] == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("report", "is_review"),
+    [("The report was given already.", False), ("The lock is dropped before the channel is closed. " * 3, True)],
+)
+def test_a_note_that_a_reviewer_is_done_is_no_review(report, is_review, script, marks_of):
+    run = delegate(begun(script), "d1", description="Review the change", told="Async agent launched successfully.")
+    note = f'<task-notification>\n<summary>Agent "Review the change" finished</summary>\n<result>{report}</result>'
+    run.runs("ls", "src").events.append(UserMessage(text=note, origin="injected"))
+    assert marks_of(run.says("Good.").trajectory())["review_received"] == ([5] if is_review else [])
+
+
+@pytest.mark.parametrize(
+    ("who", "said", "is_review"),
+    [
+        ("outside-reviewer", "Changes are needed: the lock is dropped before the channel is closed. " * 2, True),
+        (
+            "outside-reviewer",
+            '{"type": "idle_notification", "from": "outside-reviewer", "reason": "available"}' * 2,
+            False,
+        ),
+        ("engineer", "Both fixes are in, the build passes and the branch is pushed. " * 2, False),
+    ],
+)
+def test_a_member_of_a_team_that_reviews(who, said, is_review, script, marks_of):
+    run = begun(script).runs("ls", "src")
+    run.events.append(UserMessage(text=f'<teammate-message teammate_id="{who}">\n{said}', origin="injected"))
+    assert marks_of(run.says("Good.").trajectory())["review_received"] == ([4] if is_review else [])

@@ -18,7 +18,7 @@ _PULL = r"(?:prs?|pull requests?|mrs?|merge requests?)"
 _REVIEW = r"(?:(?:(?:code|peer|pr) )?review(?:er)?s?)"
 _WHO = rf"(?:{_REVIEW}|{_PULL}|{_BOT}|team-?mates?|maintainers?)(?:'?s)?"
 _WHAT = r"(?:comments|feedback|findings|suggestions|remarks|concerns|notes)"
-_POINTS = rf"(?:{_WHAT}|comment|concern|issues?|points?|items?|blockers?|problems?)"
+_POINTS = rf"(?:{_WHAT}|comment|concern|issues?|points?|items?|blockers?|problems?|results)"
 _WORK = rf"(?:{_PULL}|branch|changes?|diff|patch|commits?|fix(?:es)?)"
 _LINK = r"https?://[^\s)]+/(?:pull|merge_requests)/\d+"
 _THE = r"(?:(?:the|this|that|these|those|my|your|our|their|his|her|all|any|some|every) )"
@@ -28,10 +28,14 @@ _DEALS = (
 )
 _ANSWERS = r"(?:address|answer|handle|resolve|respond to|reply to|work through|go through)"
 _LOOKS = r"(?:check|see|read|look at|get|fetch|pull|access|address|answer)"
-_GOT = r"\b(?:got|received|here(?:'s| is| are)|there(?:'s| is| are)|incoming|unresolved|outstanding|latest)"
+_GOT = (
+    r"\b(?:(?:got|received) (?:this|these|some|the following)|here(?:'s| is| are)|there(?:'s| is| are)|incoming"
+    r"|unresolved|outstanding|latest)"
+)
 _FOUND = (
     r"(?:(?:still|also|both|now|again|has|have|just) ){0,2}(?:says|said|found|flagged|raised|identified"
-    r"|complain(?:s|ed)|reported|pointed out|suggest(?:s|ed)|object(?:s|ed)|left|came back)\b"
+    r"|complain(?:s|ed)|reported|pointed out|suggest(?:s|ed)|object(?:s|ed)"
+    r"|comment(?:s|ed)|asked|request(?:s|ed)|want(?:s|ed)|noted|left|came back)\b"
 )
 _MAKES = (
     r"(?:(?:giv|writ|post|leav|add|mak|draft|produc|generat|creat|export|stor|submit)(?:e|es|s|ing|ed|t|ten)?"
@@ -56,7 +60,8 @@ def _says() -> str:
             # I got this feedback; the latest round of comments; 4 new unresolved comments
             _GOT + rf" (?:(?:some|the|this|these|following|round of|new|more|\d+|several) ){{0,3}}{_WHAT}\b",
             # respond to the comments; the fixes mentioned in this review; address the above comment
-            rf"\b{_ANSWERS} {_THE}+(?:\w+ )?{_WHAT}\b",
+            rf"\b{_ANSWERS} (?:{_THE}+(?:\w+ )?|(?:all )?(?:of )?\w+'s ){_WHAT}\b",
+            rf"\b(?:respond|reply) to {_THE}*{_REVIEW}\b|\baddress\b[^.\n]{{0,50}}{_LINK}",
             rf"\b(?:address|fix|resolve) {_THE}(?:above |last |latest )?comments?\b",
             rf"\b{_DEALS} {_THE}*(?:\w+ ){{0,4}}?(?:in|from|of|by) {_THE}(?:\w+ )?{_REVIEW}\b",
             r"\baddress(?:ing)? (?:\w+ )?(?:review|comments|feedback|findings)\b",
@@ -96,15 +101,19 @@ _PROCEDURE = lazy_pattern(
 """A text that tells how a kind of work is done, not what has come of this one."""
 _MADE = lazy_pattern(
     rf"(?i)\b(?:{_MAKES} (?:[\w'-]+ ){{0,4}}"
-    r"|(?:summar\w+|part|days|weeks|months|number|kinds?|examples?|analysis) of (?:[\w'-]+ ){0,2})\Z"
+    r"|(?:summar\w+|part|days|weeks|months|number|kinds?|examples?|analysis) of (?:[\w'-]+ ){0,2}"
+    r"|(?:agent|workflow|skill|command|tool|bot|script)s? (?:to|that|which|who) (?:[\w'-]+ ){0,3}"
+    r"|(?:no|zero|0) |commit -m .*|ask (?:the )?user\b.*)\Z"
 )
+"""What comes before words on comments that are made, shown, counted, quoted, or not there."""
 _LATER = lazy_pattern(
     r"(?i)\b(?:until|when(?:ever)?|once|if|monitor(?:ing)?|watch(?:ing)?|wait(?:ing)?|in case)\b[^.!?\n]*\Z"
 )
 _SUBJECT = lazy_pattern(
     r"(?i)\W*(?:[0-9a-f]{7,40} |(?:fix|feat|docs|chore|refactor|test|style|ci|perf|build|revert)(?:\([^)\n]*\))?!?: )"
 )
-"""How the subject of a commit begins."""
+_NUMBER = lazy_pattern(r"[^\n]{0,120} \(#\d+\)[ \t]*(?m:$)")
+"""How the subject of a commit begins, and how it ends in a list of changes."""
 _THING = lazy_pattern(
     r"(?i) (?:yet|tables?|endpoints?|fields?|features?|systems?|components?|pages?|tools?|agents?|bots?|skills?"
     r"|commands?|apis?|models?|events?|counts?|formats?|repl(?:y|ies)|workflows?|histor(?:y|ies))\b"
@@ -128,4 +137,6 @@ def _has_come(text: str, found: re.Match[str]) -> bool:
     before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
     if _MADE.search(before) or _LATER.search(before + found.group()):
         return False
-    return _SUBJECT.match(before) is None and _THING.match(text, found.end()) is None
+    if _SUBJECT.match(before) or _NUMBER.match(text, found.end()):
+        return False
+    return _THING.match(text, found.end()) is None

@@ -23,7 +23,7 @@ _DOES = lazy_pattern(
 """What a subagent does that is sent to do what a review asks for, or something else that has to do with reviews."""
 _LEADS = lazy_pattern(r"(?i)\W*(?:\w+\W+)?review(?:er|ing)?\b(?!\s+(?:fix|comment|feedback|finding))")
 _RESULT = lazy_pattern(r"<result>([\s\S]*?)(?:</result>|\Z)")
-_MATE = lazy_pattern(r"\A\s*<teammate-message\b[^>]*>\s*(?!\{)")
+_MATE = lazy_pattern(r"\A\s*<teammate-message\b[^>]*>(?!\s*\{)")
 _NAMED = lazy_pattern(r'\b(?:teammate_id|summary)="([^"\n]*)"')
 """What a member of a team of agents says, and who that is; `{` is what its harness says of it."""
 _SUMMARY = lazy_pattern(r"<summary>([^\n]*?)</summary>")
