@@ -6,7 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Literal, get_args, get_origin
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Struct, structs
@@ -19,8 +20,10 @@ from passdown.redact.scan import Redactor
 
 _HEX = lazy_pattern(r"[0-9a-f]{7,64}")
 _MARKER = lazy_pattern(r"\[redacted:([a-z0-9_]+)\]")
-_OPAQUE = lazy_pattern(r"[A-Za-z0-9+/=_-]{257,}")
-_OPAQUE_PATH = lazy_pattern(r"[A-Za-z0-9+=_-]{257,}")
+_FEWEST_OPAQUE = 257
+_OPAQUE = lazy_pattern(rf"[A-Za-z0-9+/=_-]{{{_FEWEST_OPAQUE},}}")
+_OPAQUE_PATH = lazy_pattern(rf"[A-Za-z0-9+=_-]{{{_FEWEST_OPAQUE},}}")
+_CLOSED = (int, bool, float, type(None))
 _MAP_KEYS = {"changed_elsewhere": PATH}
 
 
@@ -73,11 +76,9 @@ def branch_in_packet(branch: str, redactor: Redactor) -> str:
 
 def _clean(record: Struct, redactor: Redactor) -> Struct:
     changes = {}
-    rules = TEXTS.get(type(record).__name__, {})
-    for name in record.__struct_fields__:
+    for name, rule in _open_fields(type(record)):
         value = getattr(record, name)
-        rule = rules.get(name)
-        cleaned = _value(value, rule, name, redactor) if name not in _literals(type(record)) else value
+        cleaned = _value(value, rule, name, redactor)
         if cleaned is not value:
             changes[name] = cleaned
     return structs.replace(record, **changes) if changes else record
@@ -121,7 +122,11 @@ def _escape(character: str) -> str:
 
 
 def _without_opaque(text: str, opaque: re.Pattern[str]) -> str:
-    return opaque.sub(lambda run: f"({len(run[0])} characters of opaque data)", text)
+    return (
+        text
+        if len(text) < _FEWEST_OPAQUE
+        else opaque.sub(lambda run: f"({len(run[0])} characters of opaque data)", text)
+    )
 
 
 def _shorten(text: str, cap: int) -> str:
@@ -129,12 +134,19 @@ def _shorten(text: str, cap: int) -> str:
 
 
 @cache
-def _literals(record: type[Struct]) -> frozenset[str]:
-    """Return the fields that hold one of a fixed set of words: nothing from outside can be in them."""
-    return frozenset(name for name, hint in hints_of(record).items() if _is_literal(hint))
+def _open_fields(record: type[Struct]) -> tuple[tuple[str, Text | None], ...]:
+    """Return the fields that something from outside can be in, each with the rule for its texts.
+
+    In one that holds one of a fixed set of words, or a number, there can be nothing.
+    """
+    rules = TEXTS.get(record.__name__, {})
+    closed = {name for name, hint in hints_of(record).items() if _is_closed(hint)}
+    return tuple((name, rules.get(name)) for name in record.__struct_fields__ if name not in closed)
 
 
-def _is_literal(hint: Any) -> bool:
-    if get_origin(hint) is Literal:
-        return True
-    return bool(get_args(hint)) and all(a is type(None) or get_origin(a) is Literal for a in get_args(hint))
+def _is_closed(hint: Any) -> bool:
+    return all(one in _CLOSED or get_origin(one) is Literal for one in _alternatives(hint))
+
+
+def _alternatives(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)

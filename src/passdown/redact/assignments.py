@@ -113,9 +113,11 @@ def _span_at(text: str, start: int, word: str) -> Span | None:
 
 
 def _assigned(text: str, start: int, found: re.Match[str]) -> Span | None:
+    operator = found["op"].strip()
+    if operator in ("", ",") and not (start and (text[start - 1].isalnum() or text[start - 1] in "_.$-")):
+        return None  # no flag, as the name begins here: most prose ends so
     before = _NAME_START.search(text, max(0, start - 48), start)
     name = (before.group() if before else "") + found["word"]
-    operator = found["op"].strip()
     flag = name.startswith("-")
     if (not operator or operator == ",") and not flag:
         return None
