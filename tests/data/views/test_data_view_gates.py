@@ -97,6 +97,18 @@ def test_a_line_of_a_later_edit_may_be_quoted_where_the_prefix_holds_it(script: 
     assert codes(with_text(build_view("repo", cut(trajectory, 1)), FUTURE), trajectory, 1) == {"view.future_code"}
 
 
+def test_a_task_that_is_told_after_the_cut_makes_no_line_known(script: Callable[..., Any]) -> None:
+    task = f"Put this into `src/bucket.py` and mind the limit, please:\n\n{FUTURE}\n"
+    made = (
+        script().asks("Hello there.").runs("ls src", "bucket.py").asks(task)
+        .runs(f"cat >> src/bucket.py <<'EOF'\n{FUTURE}\nEOF").trajectory()
+    )  # fmt: skip
+    trajectory = structs.replace(made, task_text=task)
+    assert cut(trajectory, 2).task_text != task
+    assert codes(with_text(build_view("repo", cut(trajectory, 2)), FUTURE), trajectory, 2) == {"view.future_code"}
+    assert codes(with_text(build_view("repo", cut(trajectory, 3)), FUTURE), trajectory, 3) == set()
+
+
 def test_a_line_of_the_final_patch_is_found_without_any_later_step(rich: Trajectory) -> None:
     whole = structs.replace(rich, steps=rich.steps[:K])
     assert codes(with_text(build_view("repo", cut(whole, K)), FUTURE), whole) == {"view.future_code"}

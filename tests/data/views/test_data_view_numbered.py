@@ -8,7 +8,7 @@ import pytest
 
 from passdown.data.views.leaks import words_in
 from passdown.data.views.numbered import PIECE, Paragraphs
-from passdown.data.views.shared import Scrubber, paragraphs
+from passdown.data.views.shared import Grown, Scrubber, paragraphs
 
 SIGNS = "ab_9 \n\t`*\\.,[]é\u2003\u00a0\U0001f600\ud800漢\x00\x1c"
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
@@ -80,3 +80,28 @@ def test_a_redactor_leaves_what_it_would_return_unchanged() -> None:
 def test_paragraphs_hold_every_line() -> None:
     text = "[1 | user | message]\nMend it.\n\nNow.\n\n[2 | x]\n\n\nend"
     assert paragraphs(text) == ["[1 | user | message]", "Mend it.", "Now.", "[2 | x]", "", "\nend"]
+
+
+def test_of_a_text_that_grew_only_the_rest_is_new() -> None:
+    grown = Grown()
+    assert grown.new_from("\none") == 0
+    assert grown.keep("one\ntwo\n")
+    assert not grown.keep("one\ntwo\n")
+    assert not grown.keep("other")
+    assert [grown.new_from(text) for text in ("one\ntwo\nthree", "one\ntwo", "one\ntwo more", "o\none\ntwo\n")] == [
+        7,
+        0,
+        0,
+        0,
+    ]
+    assert grown.keep("one\ntwo\nthree")
+    assert grown.new_from("one\ntwo\nthree\n\nfour") == 13
+
+
+def test_a_secret_is_seen_in_what_a_text_has_grown_by() -> None:
+    scrubber = Scrubber({})
+    assert scrubber.leaves("one\n\ntwo\n")
+    assert scrubber.leaves("one\n\ntwo\n\nthree\n")
+    assert not scrubber.leaves(f"one\n\ntwo\n\nthree\n\nTOKEN={SECRET}\n")
+    assert not scrubber.leaves(f"one\n\ntwo\n\nthree\n\nTOKEN={SECRET}\n\nfour\n")
+    assert scrubber.leaves("one\n\ntwo\n\nthree\n\nfour\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from msgspec import Struct, field, structs
 
@@ -12,7 +13,7 @@ from passdown.data.records import Outcome, Prefix, Snapshot, Trajectory, View
 from passdown.data.views.changes import Ledger, ledger_of
 from passdown.data.views.leaks import added_lines, bare, grams, grams_in, said_in, tokens_of
 from passdown.data.views.lookahead import Lookahead
-from passdown.data.views.shared import Shared
+from passdown.data.views.shared import Grown, Shared
 from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AssistantMessage, ToolCall, ToolResult
@@ -43,22 +44,36 @@ _IN_LABELS = (
 _NO_CHANGE = "- Source changes present: no"
 
 
+class Shown(NamedTuple):
+    """What a view shows: its text, and its facts as lines."""
+
+    text: str
+    facts: str
+
+    @property
+    def whole(self) -> str:
+        """Both as one text."""
+        return f"{self.text}\n{self.facts}"
+
+
 class Labels:
     """Paragraphs and lines that hold no label are remembered: the views of one trajectory share most of them."""
 
     def __init__(self) -> None:
         self._paragraphs: set[str] = set()
         self._lines: set[str] = set()
+        self._grown = Grown()
 
     def may_stand_in(self, text: str) -> bool:
         """Say whether a closer look is due."""
-        fresh = set(text.split("\n\n")) - self._paragraphs
+        fresh = set(text[self._grown.new_from(text) :].split("\n\n")) - self._paragraphs
         lines = set("\n".join(fresh).split("\n")) - self._lines
         folded = "\n".join(lines).casefold()
         if any(part in folded for part in _IN_LABELS):
             return True
         self._paragraphs |= fresh
         self._lines |= lines
+        self._grown.keep(text)
         return False
 
 
@@ -89,6 +104,12 @@ class Known(Struct, frozen=True, kw_only=True, dict=True):
     def added(self) -> tuple[str, ...]:
         """The lines that only come after the cut."""
         return added_lines(self.trajectory, self.prefix.k)
+
+    def is_clear(self, shown: Shown, added: Sequence[str]) -> bool:
+        """Say whether a quick look shows that nothing of the added lines is told. It takes the task for known."""
+        if self.lookahead is None or self.prefix.task_text != self.trajectory.task_text:
+            return False
+        return self.lookahead.is_clear(*shown, self.prefix.k, added)
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -131,7 +152,7 @@ def gate(
     """
     known = known or Known(prefix=prefix, trajectory=trajectory, shared=Shared(prefix.root))
     found: list[Finding] = []
-    shown = "\n".join(_texts(view))
+    shown = Shown(view.text, "\n".join(text for fact in view.facts for text in (fact.key, fact.value)))
     if view.name != "oracle_structured":
         found += _future_code(view, shown, known)
         found += _hidden_tests(view, shown, known, trajectory.outcome)
@@ -187,13 +208,13 @@ def _texts(view: View) -> Iterator[str]:
         yield fact.value
 
 
-def _future_code(view: View, text: str, known: Known) -> Iterator[Finding]:
+def _future_code(view: View, shown: Shown, known: Known) -> Iterator[Finding]:
     """Gate 2: eight tokens in a row of a line that only the future adds."""
     lines = known.added
-    if not lines or (known.lookahead is not None and known.lookahead.is_clear(text, known.prefix.k, lines)):
+    if not lines or known.is_clear(shown, lines):
         return
-    shown = grams_in(tokens_of(text), {gram for line in lines for gram in grams(line)})
-    fresh = shown - grams_in(known.tokens, shown) if shown else shown
+    met = grams_in(tokens_of(shown.whole), {gram for line in lines for gram in grams(line)})
+    fresh = met - grams_in(known.tokens, met) if met else met
     leaked = {gram for gram in fresh if bare(gram) not in known.tokens}
     reported = 0
     for line in lines if leaked else ():
@@ -202,12 +223,12 @@ def _future_code(view: View, text: str, known: Known) -> Iterator[Finding]:
             yield _finding("view.future_code", f"holds what only a later edit adds: {line.strip()[:120]}", view)
 
 
-def _hidden_tests(view: View, shown: str, known: Known, outcome: Outcome) -> Iterator[Finding]:
+def _hidden_tests(view: View, shown: Shown, known: Known, outcome: Outcome) -> Iterator[Finding]:
     """The names of the tests that judge the work are nobody's business before they were met."""
-    reported = 0
+    text, reported = shown.whole, 0
     for name in dict.fromkeys((*outcome.fail_to_pass, *outcome.pass_to_pass)):
         for spelt in _spellings(name):
-            if spelt in shown and spelt not in known.text:
+            if spelt in text and spelt not in known.text:
                 reported += 1
                 if reported <= _MOST:
                     yield _finding("view.hidden_test", f"names a test that was not met yet: {spelt[:160]}", view)
@@ -221,10 +242,10 @@ def _spellings(name: str) -> Iterator[str]:
         yield last
 
 
-def _reveals(view: View, text: str, known: Known) -> Iterator[Finding]:
-    if not known.labels.may_stand_in(text):
+def _reveals(view: View, shown: Shown, known: Known) -> Iterator[Finding]:
+    if not any(known.labels.may_stand_in(text) for text in shown):
         return
-    for label in dict.fromkeys(found.group() for found in _LABELS.finditer(text)):
+    for label in dict.fromkeys(found.group() for found in _LABELS.finditer(shown.whole)):
         if label not in known.text:
             yield _finding("view.reveals_cut", f"says how the cut was chosen: {label}", view)
 
@@ -268,9 +289,9 @@ def _steps(view: View) -> Iterator[Finding]:
         yield _finding("view.future_fact", f"a fact cites step {late[0].step}, the cut is at {view.k}", view)
 
 
-def _secrets(view: View, shown: str, known: Known) -> Iterator[Finding]:
+def _secrets(view: View, shown: Shown, known: Known) -> Iterator[Finding]:
     """Gate 4: redacting once more finds nothing."""
-    if known.shared.trace.leaves(shown):
+    if all(known.shared.trace.leaves(text) for text in shown):
         return
     scrubber = Shared(known.prefix.root).trace  # a new one, that counts what it finds
     for text in _texts(view):

@@ -13,7 +13,7 @@ from passdown.data.filters.shingles import np, npt
 from passdown.data.records import Trajectory
 from passdown.data.views.leaks import GRAM, said_in_step
 from passdown.data.views.numbered import Paragraphs
-from passdown.data.views.shared import Shared
+from passdown.data.views.shared import Grown, Shared
 
 Hashes = npt.NDArray[np.uint64]
 _BASE = np.uint64(0x9E3779B97F4A7C15)
@@ -52,6 +52,7 @@ class Lookahead:
         self._texts = [trajectory.task_text, *(said_in_step(step) for step in trajectory.steps)]
         self._ways: Iterator[Callable[[str], str]] = iter((str, shared.trace.clean, shared.notes.clean))
         self._said: list[_Said] = []
+        self._grown, self._grown_tokens = Grown(), np.zeros(0, np.uint64)
         self._at = -1
         self._wanted = _Grams(np.zeros(0, np.uint64))
         self._met: list[Hashes] = []
@@ -78,14 +79,24 @@ class Lookahead:
         ends = np.cumsum([len(part) for part in parts]) - (GRAM - 1)
         return _Said(_grams(np.concatenate(parts)), [max(0, int(end)) for end in ends])
 
-    def is_clear(self, text: str, k: int, added: Sequence[str]) -> bool:
+    def _tokens(self, text: str) -> Hashes:
+        begin = self._grown.new_from(text)
+        tokens = self._paragraphs.of_texts([text[begin:]])[0]
+        if begin:
+            tokens = np.concatenate([self._grown_tokens, tokens])
+        if self._grown.keep(text):
+            self._grown_tokens = tokens
+        return tokens
+
+    def is_clear(self, text: str, more: str, k: int, added: Sequence[str]) -> bool:
         """Say whether every eight tokens in a row that a text shares with a line of `added` were met in `k` steps.
 
-        `added` are the lines that the trajectory adds after the cut. By hashes of 64 bits.
+        `more` follows the text. `added` are the lines that the trajectory adds after the cut. By hashes of 64 bits.
         """
         if self._at != k:
             self._at, self._wanted, self._met = k, _Grams(self._within(added)), []
-        left = self._wanted.among(_grams(self._paragraphs.of_texts([text])[0]))
+        tokens = np.concatenate([self._tokens(text), *self._paragraphs.of_texts([more])])
+        left = self._wanted.among(_grams(tokens))
         met = self._met_before(k)
         while len(left) and (known := next(met, None)) is not None:
             left = np.setdiff1d(left, known, assume_unique=True)

@@ -31,6 +31,25 @@ def paragraphs(text: str) -> list[str]:
     return parts
 
 
+class Grown:
+    """The longest text so far: the trace of a later cut begins with that of an earlier one, only the rest is new."""
+
+    def __init__(self) -> None:
+        self._text = ""
+
+    def new_from(self, text: str) -> int:
+        """Return where what is new in a text begins: at the end of a line of it, or 0."""
+        end = len(self._text)
+        return end if text.startswith(self._text) and text.startswith("\n", end) else 0
+
+    def keep(self, text: str) -> bool:
+        """Remember a text if it is longer than any before; say whether it is."""
+        longer = len(text) > len(self._text) + 1
+        if longer:
+            self._text = text.rstrip("\n")
+        return longer
+
+
 class Scrubber(Redactor):
     """A redactor that remembers its answers by paragraph and by line: the same files are shown again and again.
 
@@ -43,6 +62,7 @@ class Scrubber(Redactor):
         self._parts: dict[str, str] = {}
         self._lines: dict[str, str] = {}
         self._same: set[str] = set()
+        self._left = Grown()
         self._held = 0
         self._other = other
         self._spelt = {spelt for folder in folders if len(spelt := folder.rstrip("/")) > 1}
@@ -65,11 +85,14 @@ class Scrubber(Redactor):
         """Say whether `text` would return the text as it is."""
         if any(mark in value for mark in KEY_MARKS):
             return self.text(value) == value
-        fresh = set(paragraphs(value)) - self._same
-        if fresh:
-            self._learn(fresh)
-            self._same |= {part for part in fresh if self._parts[part] == part}
-        return fresh <= self._same
+        fresh = set(paragraphs(value[self._left.new_from(value) :])) - self._same
+        self._learn(fresh)
+        same = {part for part in fresh if self._parts[part] == part}
+        self._same |= same
+        if len(same) < len(fresh):
+            return False
+        self._left.keep(value)
+        return True
 
     def learn(self, values: Iterable[str]) -> None:
         """Redact many texts at once, which takes less time than one after the other, and remember them."""
