@@ -28,6 +28,8 @@ def begun(script):
         ("the code review agent found that the lock is dropped", True),
         ("@agent please do the points of the last review", True),
         ("I see this comment:\nThe lock is dropped too early.", True),
+        ("Another reviewer wrote that the lock is dropped.", True),
+        ("Please address all of Sam's comments.", True),
         # comments that are pasted
         ("I got this feedback on your fix: it hides the error.", True),
         ("Verify each finding first.\n\nIn `@src/a.py` around lines 3 - 9, the lock is dropped.", True),
@@ -45,6 +47,10 @@ def begun(script):
         ("Squash these:\n0a1b2c3 fix: address review comments\n1b2c3d4 docs: say why", False),
         ("Base directory for this skill: /skills/pr\n\n# PR comments\n\nFetches the review comments of a PR.", False),
         ("Give me a summary of PR comments over the year.", False),
+        ("Merge it with 0 review comments.", False),
+        ("- Answer PR comments on the lock (#12)", False),
+        ("I've addressed the review comments, push it.", False),
+        ("We got feedback from three customers.", False),
     ],
 )
 def test_a_persons_review(text, is_review, script, marks_of):

@@ -17,7 +17,8 @@ _BOT = (
 _PULL = r"(?:prs?|pull requests?|mrs?|merge requests?)"
 _REVIEW = r"(?:(?:(?:code|peer|pr) )?review(?:er)?s?)"
 _WHO = rf"(?:{_REVIEW}|{_PULL}|{_BOT}|team-?mates?|maintainers?)(?:'?s)?"
-_WHAT = r"(?:comments|feedback|findings|suggestions|remarks|concerns|notes)"
+_SAID = r"(?:comments|feedback|findings|remarks)"
+_WHAT = rf"(?:{_SAID}|suggestions|concerns|notes)"
 _POINTS = rf"(?:{_WHAT}|comment|concern|issues?|points?|items?|blockers?|problems?|results)"
 _WORK = rf"(?:{_PULL}|branch|changes?|diff|patch|commits?|fix(?:es)?)"
 _LINK = r"https?://[^\s)]+/(?:pull|merge_requests)/\d+"
@@ -35,7 +36,8 @@ _GOT = (
 _FOUND = (
     r"(?:(?:still|also|both|now|again|has|have|just) ){0,2}(?:says|said|found|flagged|raised|identified"
     r"|complain(?:s|ed)|reported|pointed out|suggest(?:s|ed)|object(?:s|ed)"
-    r"|comment(?:s|ed)|asked|request(?:s|ed)|want(?:s|ed)|noted|left|came back)\b"
+    r"|comment(?:s|ed)|mention(?:s|ed)|show(?:s|ed)|reveal(?:s|ed)|asked|wrote|thinks|disagree[sd]?"
+    r"|request(?:s|ed)|want(?:s|ed)|noted|left|came back)\b"
 )
 _MAKES = (
     r"(?:(?:giv|writ|post|leav|add|mak|draft|produc|generat|creat|export|stor|submit)(?:e|es|s|ing|ed|t|ten)?"
@@ -58,16 +60,16 @@ def _says() -> str:
             rf"(?m:^)\W{{0,12}}(?:some |more )?{_WHAT} from [^\n:]{{1,40}}[:,]",
             r"\b(?:this|these|following) comments?\b[^\n.:]{0,40}:[ \t]*(?:\n|\Z)",
             # I got this feedback; the latest round of comments; 4 new unresolved comments
-            _GOT + rf" (?:(?:some|the|this|these|following|round of|new|more|\d+|several) ){{0,3}}{_WHAT}\b",
+            _GOT + rf" (?:(?:some|the|this|these|following|round of|new|more|\d+|several) ){{0,3}}{_SAID}\b",
             # respond to the comments; the fixes mentioned in this review; address the above comment
             rf"\b{_ANSWERS} (?:{_THE}+(?:\w+ )?|(?:all )?(?:of )?\w+'s ){_WHAT}\b",
             rf"\b(?:respond|reply) to {_THE}*{_REVIEW}\b|\baddress\b[^.\n]{{0,50}}{_LINK}",
             rf"\b(?:address|fix|resolve) {_THE}(?:above |last |latest )?comments?\b",
             rf"\b{_DEALS} {_THE}*(?:\w+ ){{0,4}}?(?:in|from|of|by) {_THE}(?:\w+ )?{_REVIEW}\b",
-            r"\baddress(?:ing)? (?:\w+ )?(?:review|comments|feedback|findings)\b",
+            r"\baddress(?:ing)? (?:\w+ )?(?:review|comments|feedback|findings)\b|\bfix the review\b",
             r"\b(?:changes requested|requested changes)\b",
             # CodeRabbit still found issues; a code review found the following; the review is in
-            rf"\b(?:{_BOT}(?: and {_BOT})?|{_REVIEW}(?: agent| bot)?) {_FOUND}|\breview is in\b",
+            rf"\b(?:{_BOT}(?: and {_BOT})?|{_REVIEW}(?: agent| bot| \w+ and \w+)?) {_FOUND}|\breview is in\b",
             rf"\breviewed by\b[^\n.]{{1,60}}\bleft\b[^\n.]{{0,30}}\b{_WHAT}\b",
             # check copilot's latest review
             rf"\b{_LOOKS}\b[^.\n]{{0,40}}\b(?:latest|last|new|recent|their|his|her)\b[^.\n]{{0,20}}\breview\b",
@@ -109,6 +111,10 @@ _MADE = lazy_pattern(
 _LATER = lazy_pattern(
     r"(?i)\b(?:until|when(?:ever)?|once|if|monitor(?:ing)?|watch(?:ing)?|wait(?:ing)?|in case)\b[^.!?\n]*\Z"
 )
+_DONE = lazy_pattern(
+    r"(?i)\b(?:i|we)(?:'ve| have|'d| had)? (?:\w+ )?(?:addressed|fixed|resolved|answered|replied to|handled|applied)\b"
+    r"[^.!?\n]*\Z"
+)
 _SUBJECT = lazy_pattern(
     r"(?i)\W*(?:[0-9a-f]{7,40} |(?:fix|feat|docs|chore|refactor|test|style|ci|perf|build|revert)(?:\([^)\n]*\))?!?: )"
 )
@@ -133,9 +139,9 @@ def brings(text: str) -> bool:
 
 
 def _has_come(text: str, found: re.Match[str]) -> bool:
-    """Say whether the words speak of comments that are there: not of some to be made or to come, or in a program."""
+    """Say whether the words speak of comments that are there: not of some to be made or to come, or dealt with."""
     before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
-    if _MADE.search(before) or _LATER.search(before + found.group()):
+    if _MADE.search(before) or _LATER.search(before + found.group()) or _DONE.search(before):
         return False
     if _SUBJECT.match(before) or _NUMBER.match(text, found.end()):
         return False
