@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import msgspec
 from msgspec import Struct
 
+from passdown.model.digest import sha256
 from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import BoardStatus
 
@@ -57,7 +56,7 @@ class Edits:
                 what: list[object] = [code, edit.path, [[line.old, line.new] for line in edit.lines]]
             case StatusEdit():
                 what = [code, edit.path, edit.item, edit.status]
-        name = hashlib.sha256(msgspec.json.encode(what)).hexdigest()[:8]
+        name = sha256(msgspec.json.encode(what)).hexdigest()[:8]
         self._by_name.setdefault(name, {})[edit] = None
         return f"passdown check{self.options} --mend {name}"
 

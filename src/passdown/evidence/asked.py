@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from passdown.evidence.output import compiled, one_line
@@ -51,6 +50,8 @@ def _from_object(asked: list[tuple[str, str, str]], text: str) -> list[tuple[str
     """Return the answers of an object `{"answers": {…}}`, by number, id, heading or question; None for another text."""
     if not text.lstrip().startswith("{") or '"answers"' not in text:
         return None
+    import json  # few sessions ask
+
     try:
         answers = json.loads(text)["answers"]
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -5,7 +5,6 @@ What is edited is found anew in the files as they lie here; a name that nothing 
 
 from __future__ import annotations
 
-import difflib
 import os
 import stat
 from collections.abc import Iterable, Sequence
@@ -107,6 +106,8 @@ def _read(target: Path) -> bytes:
 
 
 def _diff(situation: Situation, path: str, old: bytes, new: bytes) -> tuple[str, ...]:
+    import difflib  # only where an edit is shown
+
     before, after = (situation.redactor.text(data.decode("utf-8", "replace")).splitlines() for data in (old, new))
     name = neutralise(situation.redactor.text(path))
     lines = difflib.unified_diff(before, after, f"a/{name}", f"b/{name}", n=2, lineterm="")

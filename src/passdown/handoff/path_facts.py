@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Callable, Collection
@@ -56,6 +55,8 @@ def path_facts(root: Path, tracked: Collection[str]) -> Callable[[str], PathFact
 
 
 def _digest(place: Path) -> str:
+    import hashlib  # loads OpenSSL, which pays for a file
+
     try:
         with open_regular(place) as stream:
             digest = hashlib.sha256()

@@ -7,7 +7,6 @@ a line over the cap is passed over unread and reported with its length.
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -180,6 +179,8 @@ def pull_apart(data: bytes) -> tuple[list[bytes], bool]:
 
 
 def _pull_apart(data: bytes, *, again: bool) -> tuple[list[bytes], bool]:
+    import json  # most logs hold nothing to mend
+
     string = _repaired(data)
     documents: list[bytes] = []
     decoder = json.JSONDecoder(strict=False)

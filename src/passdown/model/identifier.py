@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
+
+from passdown.model.digest import sha256
 
 
 def normalize_text(text: str) -> str:
@@ -17,5 +18,5 @@ def normalize_text(text: str) -> str:
 
 def content_id(prefix: str, text: str) -> str:
     """Return `prefix` and the first 10 hex digits of the SHA-256 of the normalised text."""
-    digest = hashlib.sha256(normalize_text(text).encode("utf-8", "surrogatepass")).hexdigest()
+    digest = sha256(normalize_text(text).encode("utf-8", "surrogatepass")).hexdigest()
     return prefix + digest[:10]

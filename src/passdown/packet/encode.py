@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
@@ -41,6 +40,8 @@ def decode_packet(data: bytes) -> Packet:
 
 def decode_plain(data: bytes) -> dict[str, Any]:
     """Return the packet's JSON, checked for its major version only. Raises `FormatError` as `decode_packet` does."""
+    import json  # only where a packet is read
+
     if len(data) > READ_LIMIT:
         raise FormatError(f"is larger than {READ_LIMIT} bytes", next_step=_HOW_ON)
     try:

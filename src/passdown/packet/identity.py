@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from passdown.model.digest import sha256
 from passdown.model.lineage import EXT_KEY
 from passdown.model.packet import UNHASHED_FIELDS, Packet
 from passdown.packet.plain import plain_packet
@@ -20,7 +20,7 @@ def content_hash(packet: Packet | Mapping[str, Any], *, without: tuple[str, ...]
     """
     plain = plain_packet(packet) if isinstance(packet, Packet) else packet
     content = {key: value for key, value in plain.items() if key not in UNHASHED_FIELDS and key not in without}
-    return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
+    return sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
 
 
 def packet_id(packet: Packet | Mapping[str, Any]) -> str:

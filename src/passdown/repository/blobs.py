@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Iterable
@@ -81,6 +80,8 @@ def _quoted(path: bytes) -> bytes:
 
 
 def _blob_id(layout: Layout, content: bytes) -> str:
+    import hashlib  # loads OpenSSL, which a clean tree has no use for
+
     digest = hashlib.sha1(usedforsecurity=False) if len(layout.empty_tree) == 40 else hashlib.sha256()
     digest.update(b"blob %d\0" % len(content) + content)
     return digest.hexdigest()

@@ -6,7 +6,6 @@ commit, an amend or a rebase still speaks of what lies here now.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -65,6 +64,8 @@ def worktree_name(git_dir: Path, common_dir: Path) -> str:
 
 def content_hashes(root: Path, commit: str, dirt: Sequence[Dirt], kinds: Sequence[Counts]) -> tuple[str, ...]:
     """Return one hash for each kind of path; HEAD's files where nothing else lies, what lies there otherwise."""
+    import hashlib  # loads OpenSSL, which pays where every file is listed
+
     changed = {item.path: (item.mode, item.content) for item in dirt}
     listing: dict[bytes, tuple[str, str]] = {}
     output = run_git(root, "ls-tree", "-r", "-z", "--full-tree", commit) if commit else b""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
+
+from passdown.model.digest import sha256
 
 
 def tree_fingerprint(head: str, entries: Iterable[tuple[bytes, str, str]]) -> str:
@@ -11,7 +12,7 @@ def tree_fingerprint(head: str, entries: Iterable[tuple[bytes, str, str]]) -> st
 
     The order given does not matter. A deleted path has an empty mode and blob.
     """
-    digest = hashlib.sha256(head.encode() + b"\n")
+    digest = sha256(head.encode() + b"\n")
     for path, mode, blob in sorted(entries):
         digest.update(f"{mode} {blob}\t".encode() + path + b"\0")
     return digest.hexdigest()

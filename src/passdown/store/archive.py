@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from passdown.model.digest import sha256
 from passdown.model.pattern import lazy_pattern
 
 _NAME = lazy_pattern(r"archive-([1-9][0-9]{0,5})-[0-9a-f]{16}\.json")
@@ -24,12 +25,10 @@ def is_marker(name: str) -> bool:
 
 def marker(packet_id: str, turn: int) -> tuple[str, bytes]:
     """Return the name and the bytes of a packet's marker for a turn."""
-    import hashlib  # most packets were never archived
-
     state = "archived" if turn % 2 else "not archived"
     content = {"packet_id": packet_id, "schema_version": 1, "state": state, "turn": turn}
     data = msgspec.json.format(msgspec.json.encode(content, order="sorted"), indent=2) + b"\n"
-    return f"archive-{turn}-{hashlib.sha256(data).hexdigest()[:16]}.json", data
+    return f"archive-{turn}-{sha256(data).hexdigest()[:16]}.json", data
 
 
 def last_turn(packet_id: str, names: Collection[str]) -> int:

@@ -5,7 +5,6 @@ They lie in `passdown/receipts/` in git's common directory, mode 0600, shared by
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from passdown.agents.nested import agent_around
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import read_bounded, write_files
 from passdown.model.brief import TakeoverReceipt
+from passdown.model.digest import sha256
 from passdown.model.finding import Finding
 from passdown.model.moment import to_milliseconds
 from passdown.model.pattern import lazy_pattern
@@ -50,7 +50,7 @@ def write_receipt(common_dir: Path, receipt: TakeoverReceipt) -> Path:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     data = msgspec.json.format(msgspec.json.encode(receipt, order="sorted"), indent=2) + b"\n"
     stamp = receipt.at.replace("-", "").replace(":", "")
-    path = folder / f"{stamp}-{hashlib.sha256(data).hexdigest()[:32]}.json"
+    path = folder / f"{stamp}-{sha256(data).hexdigest()[:32]}.json"
     write_files([(path, data)], mode=0o600)
     return path
 
@@ -84,7 +84,7 @@ def _newest_first(folder: Path) -> list[str]:
 def _read(path: Path) -> TakeoverReceipt:
     data = read_bounded(path, LIMIT)
     named = _FILE.fullmatch(path.name)
-    if named is None or not hashlib.sha256(data).hexdigest().startswith(named[1]):
+    if named is None or not sha256(data).hexdigest().startswith(named[1]):
         raise FormatError("is not what its name says", where=path.name)
     try:
         receipt = msgspec.json.decode(data, type=TakeoverReceipt)

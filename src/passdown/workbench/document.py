@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -138,6 +137,8 @@ def decode_text(data: bytes) -> str:
 
 def decode_json(data: bytes) -> Any:
     """Return the JSON value. Raises `MalformedError` for anything else, a key twice in one object, or deep nesting."""
+    import json  # most projects have no such file
+
     text = decode_text(data)
     if not text.strip():
         raise MalformedError("artifact.empty", "is empty", offset=0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -60,6 +59,8 @@ def log_paths(root: Path, path: str) -> list[str]:
 
 
 def _measure(root: Path, path: str) -> LogFile:
+    import hashlib  # loads OpenSSL, which pays for a log
+
     digest, size, lines, last = hashlib.sha256(), 0, 0, b"\n"
     try:
         with open_regular(resolve(root, path)) as stream:

@@ -5,7 +5,6 @@ The first hit wins. The demos of the lessons keep the same names under `workdir/
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path, PurePosixPath
 from typing import get_args
@@ -15,6 +14,7 @@ from msgspec import Struct
 from passdown.config import Config
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import is_inside, join_inside, read_bounded
+from passdown.model.digest import sha256
 from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import Role
 from passdown.workbench.document import MAX_BYTES, MalformedError, Notes
@@ -167,7 +167,7 @@ def read_file(root: Path, path: str, *, limit: int = MAX_BYTES) -> File:
         raise MalformedError("artifact.not_a_file", error.what) from error
     except OSError as error:
         raise MalformedError("artifact.unreadable", error.strerror or "cannot be read") from error
-    return File(path, data, hashlib.sha256(data).hexdigest())
+    return File(path, data, sha256(data).hexdigest())
 
 
 def existing(root: Path, role: Role, config: Config, task_id: str, notes: Notes) -> list[str]:
