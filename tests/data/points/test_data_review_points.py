@@ -30,6 +30,8 @@ def begun(script):
         ("I see this comment:\nThe lock is dropped too early.", True),
         ("Another reviewer wrote that the lock is dropped.", True),
         ("Please address all of Sam's comments.", True),
+        ("Your last attempt was reviewed and sent back: no lock is held.", True),
+        ("If the change was reviewed and found good, merge it.", False),
         # comments that are pasted
         ("I got this feedback on your fix: it hides the error.", True),
         ("Verify each finding first.\n\nIn `@src/a.py` around lines 3 - 9, the lock is dropped.", True),

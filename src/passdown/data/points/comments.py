@@ -37,7 +37,7 @@ _FOUND = (
     r"(?:(?:still|also|both|now|again|has|have|just) ){0,2}(?:says|said|found|flagged|raised|identified"
     r"|complain(?:s|ed)|reported|pointed out|suggest(?:s|ed)|object(?:s|ed)"
     r"|comment(?:s|ed)|mention(?:s|ed)|show(?:s|ed)|reveal(?:s|ed)|asked|wrote|thinks|disagree[sd]?"
-    r"|request(?:s|ed)|want(?:s|ed)|noted|left|came back)\b"
+    r"|request(?:s|ed)|want(?:s|ed)|noted|left|rejected|declined|came back)\b"
 )
 _MAKES = (
     r"(?:(?:giv|writ|post|leav|add|mak|draft|produc|generat|creat|export|stor|submit)(?:e|es|s|ing|ed|t|ten)?"
@@ -79,6 +79,11 @@ def _says() -> str:
 
 
 _SAYS = lazy_pattern(_says)
+_WAS = lazy_pattern(
+    r"(?i)\b(?:was|were|has been|have been) reviewed(?:\.|\b[^\n.]{0,40}\b(?:and|but|found|rejected|by)\b)"
+    r"|\bfound (?:during|in) (?:the |a )?(?:code )?review\b|\byou(?:'ve| have) received code reviews\b"
+)
+"""That the work was reviewed: who says so tells what came of it."""
 _LAYOUT = lazy_pattern(
     r"(?im)^[ \t]*(?:nit|nitpick|blocking|suggestion)s?\b\s*(?:\(.{0,40}\))?:"
     r"|(?:^[ \t]*(?:[-*] )?|\s[-:\u2013\u2014] )\[(?:P[0-3]|blocker|major|minor|nit)\]"
@@ -129,6 +134,8 @@ _THING = lazy_pattern(
 def brings(text: str) -> bool:
     """Say whether a person's message brings the comments of a review, or says that there are some to deal with."""
     text = text[:_MOST]
+    if any(not _LATER.search(text, 0, found.start()) for found in _WAS.finditer(text)):
+        return True
     if _PROCEDURE.search(text):
         return False
     if _LAYOUT.search(text) or (_GRADED.search(text) and _PLACE.search(text)):
