@@ -301,6 +301,9 @@ def test_the_state_to_be_told_is_what_the_notes_tell() -> None:
     assert not contradicts(noted("- Open errors: none"), cut, graph)
     assert contradicts(noted("- pytest failed", replace(passed, value="failed")), cut, graph)
     assert contradicts(noted("- Plan: Say why (pending)", replace(item, value="pending")), cut, graph)
+    ended = Truth(op="truncate_trace", family="decay", facts_removed=(item,))
+    assert contradicts(noted("- Open errors: none"), cut, graph, (ended,))
+    assert not contradicts(noted("- Open errors: none"), cut, graph, (replace(ended, op="drop_fact"),))
 
 
 def test_secrets_of_a_tail_do_not_leave(script: Any) -> None:

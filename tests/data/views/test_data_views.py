@@ -17,6 +17,7 @@ from passdown.data.views.oracle import build_oracle
 from passdown.data.views.preamble import PREAMBLE, parts, whole
 from passdown.data.views.table import NAMES, VIEWS, build_view, build_views, views_at
 from passdown.errors import UsageError
+from passdown.model.session import ToolResult
 from passdown.packet.render import render_markdown
 from passdown.packet.tokens import estimate_tokens
 
@@ -318,3 +319,22 @@ def test_the_message_of_a_persons_commit_is_no_agents_word(rich: Trajectory) -> 
     assert "The agent's last word" in build_view("structured", cut(rich, k)).text
     person = structs.replace(rich, predecessor="human")
     assert "The agent's last word" not in build_view("structured", cut(person, k)).text
+
+
+@pytest.mark.parametrize(("said", "value"), [("Error: no server", "gave no result"), ("All tests passed!", "passed")])
+def test_a_run_without_an_exit_code_passed_only_by_its_words(script: Any, said: str, value: str) -> None:
+    failed = script().asks("Mend it.").runs("python test_b.py", "AssertionError: 1 is not 2", None)
+    run = failed.runs("python test_a.py | tail -3", said, None).trajectory()
+    steps = [
+        structs.replace(
+            step,
+            events=tuple(
+                structs.replace(event, outcome="ok") if isinstance(event, ToolResult) else event
+                for event in step.events
+            ),
+        )
+        for step in run.steps
+    ]
+    prefix = cut(structs.replace(run, steps=tuple(steps)), 3)
+    results = {fact.key: fact.value for fact in material_of(prefix).facts if fact.type == "test_result"}
+    assert results["python test_a.py"] == value

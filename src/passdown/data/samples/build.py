@@ -64,7 +64,7 @@ def _of_cut(
         if "rl" in kinds and trajectory.outcome.fail_to_pass and all(truth.still_solvable for truth in one.truths):
             yield state.sample("rl")
         asked = "reconstruction" in kinds and cut.snapshot is not None and one.view.name != "oracle_structured"
-        if asked and not contradicts(one.view, cut, cuts.graph):
+        if asked and not contradicts(one.view, cut, cuts.graph, one.truths):
             yield state.sample("reconstruction")
         if "echo" in kinds and _observes(trajectory, cut, one):
             yield state.sample("echo")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
 from passdown.data.perturb.notes import SHORTEST, mentions
-from passdown.data.records import Cut, Fact, Graph, Snapshot, Subtask, SubtaskStatus, View, Volatile
+from passdown.data.records import Cut, Fact, Graph, Snapshot, Subtask, SubtaskStatus, Truth, View, Volatile
 from passdown.data.views.facts import KEY
 from passdown.data.views.preamble import parts
 from passdown.redact.neutralise import one_line
@@ -19,6 +20,7 @@ QUESTION = (
     'Write "unknown" where nothing was observed.'
 )
 _SHOWN = 200
+_EARLIER, _ASKED = frozenset({"stale_note", "truncate_trace"}), frozenset({"todo", "test_result"})
 _PLAN: dict[SubtaskStatus, str] = {"done": "completed", "in_progress": "in_progress", "todo": "pending"}
 _LISTS = {"packages_delta": "package", "processes": "process", "tmp_files": "tmp_file"}
 
@@ -45,7 +47,7 @@ def target(cut: Cut, graph: Graph, snapshot: Snapshot | None = None, view: View 
     installed = {one.key for one in observed if one.kind == "package"}
     known = [
         (node, label) for node, label in _labels(cut, graph)
-        if (node.kind != "install" or node.subject in installed) and told.names(node.subject or node.id)
+        if (node.kind != "install" or node.subject in installed) and told.holds(node, label)
     ]  # fmt: skip
     items = {
         status: sorted(_name(node) for node, label in known if _seen(node, label, status))
@@ -61,11 +63,14 @@ def target(cut: Cut, graph: Graph, snapshot: Snapshot | None = None, view: View 
     return msgspec.json.encode(state, order="sorted").decode()
 
 
-def contradicts(view: View, cut: Cut, graph: Graph) -> bool:
+def contradicts(view: View, cut: Cut, graph: Graph, truths: Iterable[Truth] = ()) -> bool:
     """Say whether a view's notes tell another state than the true one, of what no look at the tree shows.
 
-    Nobody could then answer: to learn the true answer would be to learn to guess against the notes.
+    Nobody could then answer: to learn the true answer would be to learn to guess against the notes. `truths` are the
+    answer keys of what was done to them: notes that end early still tell how things stood before.
     """
+    if any(truth.op in _EARLIER and any(fact.type in _ASKED for fact in truth.facts_removed) for truth in truths):
+        return True
     told = _Told(view)
     if told.result() and told.result() != _tests(cut):
         return True
@@ -87,6 +92,17 @@ class _Told:
     def names(self, text: str) -> bool:
         """Say whether the notes name something. That the shell is at the top of the tree is nowhere told."""
         return self.all or (len(text) >= SHORTEST and mentions(self._notes, text))
+
+    def holds(self, node: Subtask, label: SubtaskStatus) -> bool:
+        """Say whether the notes state what became of a subtask: of a plan's item by its own state."""
+        if self.all or node.kind != "todo":
+            return self.names(node.subject or node.id)
+        return self.plan.get(one_line(node.subject, KEY)) == _PLAN.get(label)
+
+    @cached_property
+    def plan(self) -> dict[str, str]:
+        """Return the items of a plan that the notes state, with the state of each."""
+        return {fact.key: fact.value for fact in self._facts if fact.type == "todo" and self.names(fact.key)}
 
     def result(self) -> str:
         """Return the last result of tests that the notes state, empty when there is none."""

@@ -30,6 +30,7 @@ _CHOICE = lazy_pattern(
     r"|\b(?:the )?(?:best|right|simplest|cleanest|safest) (?:approach|fix|solution|way|option) (?:is|would be)\b"
 )
 """How an agent says what it means to do, and not something else. What only describes a fault has no `I` in it."""
+_GREEN = lazy_pattern(r"(?m)(?i:\b(?:pass(?:ed|es)?|success(?:ful(?:ly)?)?)\b)|\bOK\b|^ok\b")
 _VERSION = lazy_pattern(
     r"(?m)^(?P<name>Python|node|go|ruby|rustc|cargo|gcc|java|npm|pip|pytest)"
     r"[ =:]+(?:version )?v?(?P<version>\d+(?:\.\d+){1,3}\S{0,12})"
@@ -116,9 +117,18 @@ def _result(material: Material, run: CommandRun) -> str:
     if decided and tests.last_outcome:
         word = {"green": "passed", "red": "failed", "error": "gave no result"}[tests.last_outcome]
     else:
-        word = "passed" if run.result == "ok" else "failed" if run.result == "failed" else "gave no result"
+        word = "failed" if run.result == "failed" else "passed" if _went_well(material, run) else "gave no result"
     detail = tests.counts if decided and tests.counts else run.error_line if word != "passed" else ""
     return f"{word}: {detail}" if detail else word
+
+
+def _went_well(material: Material, run: CommandRun) -> bool:
+    """Say whether a run that is not known to have failed passed: without an exit code words have to say so."""
+    if run.result != "ok" or run.exit is not None:
+        return run.result == "ok"
+    step = _step(run.source)
+    events = material.prefix.steps[step].events if step is not None and step < material.prefix.k else ()
+    return any(isinstance(event, ToolResult) and _GREEN.search(event.text[-4000:]) for event in events)
 
 
 def _ended(chain: CommandChain, run: CommandRun) -> str:
