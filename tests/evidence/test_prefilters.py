@@ -20,7 +20,11 @@ EXACT = [
     (classify._GIT_WORDS, classify._GIT_FAILURE),
     (("not found",), classify._NOT_FOUND),
 ]
-LOWERED = [*(row for row in output._PATTERNS if row[0] != output._PLACED), (reports._NONE_RAN_WORDS, reports._NONE_RAN)]
+LOWERED = [
+    *(row for row in output._PATTERNS if row[0] != output._PLACED),
+    (reports._NONE_RAN_WORDS, reports._NONE_RAN),
+    (classify._ANNOUNCED_WORDS, classify._ANNOUNCED),
+]
 
 
 @pytest.mark.parametrize(("words", "pattern"), EXACT)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from operator import itemgetter
 from typing import Literal
 
 from msgspec import structs
@@ -95,8 +96,11 @@ class Stretch:
 
     def kept(self) -> list[CommandRun]:
         """Return the runs that are kept, in file order."""
+        last, succeeded = self.last, self.last_success
+        if not self.failures and last is not None and (succeeded is None or succeeded is last):
+            return [_short(last[1], last[2])]
         chosen: dict[int, _Place] = {}
-        for place in (self.last, self.last_success, self.last_failure, self.first_failure):
+        for place in (last, succeeded, self.last_failure, self.first_failure):
             if place:
                 chosen[place[0]] = place
         return [_short(chosen[number][1], chosen[number][2]) for number in sorted(chosen)]
@@ -136,7 +140,7 @@ class Chains:
         """Add a run to its chain (`key` when it is known, else by identity); returns the chain's key."""
         run = finished.run
         key = key or finished.identity.key
-        self.doings.note(describe(run))
+        clock = self.doings.note(describe(run))
         stretches = self._stretches.pop(key, None)
         if stretches is None:
             stretches = {}
@@ -150,9 +154,10 @@ class Chains:
             self.omitted_tried += dropped
         if finished.unread:
             self._read_all(len(finished.unread))
-        stretch.rank = self.doings.clock
+        stretch.rank = clock
         checks = run.kind == "test" or (bool(self._acceptance) and run.tokens in self._acceptance)
-        self._worth[key] = (4 if checks else 0) + _trouble(stretches)
+        quiet = len(stretches) == 1 and not stretch.failures
+        self._worth[key] = (4 if checks else 0) + (0 if quiet else _trouble(stretches))
         if len(self._stretches) > MAX_CHAINS:
             self._evict()
         return key
@@ -173,8 +178,9 @@ class Chains:
         for key in ranked[: MAX_CHAINS // 4]:
             gone = self._stretches.pop(key)
             del self._worth[key]
-            self.omitted += 1
-            self.omitted_runs += sum(stretch.total for stretch in gone.values())
+            for stretch in gone.values():
+                self.omitted_runs += stretch.total
+        self.omitted += MAX_CHAINS // 4
 
     def rank(self, key: str) -> int:
         """Return the number of the chain's last run among everything done."""
@@ -187,15 +193,20 @@ class Chains:
         return tuple(chain for _, chain in built)
 
     def _chain(self, key: str, stretches: dict[int, Stretch]) -> tuple[tuple[int, int], CommandChain]:
-        ordered = sorted(stretches.values(), key=lambda stretch: (stretch.at(), stretch.order))
+        if len(stretches) == 1:
+            ordered = list(stretches.values())
+            tried = ordered[0].tried
+            state = ordered[0].state
+        else:
+            ordered = sorted(stretches.values(), key=lambda stretch: (stretch.at(), stretch.order))
+            tried = ()
+            for stretch in ordered:
+                tried, dropped = merge_tried(tried, stretch.tried[::-1])
+                self.omitted_tried += dropped
+            state = next((stretch.state for stretch in reversed(ordered) if stretch.state is not None), None)
         runs = _join(ordered)
         newest = runs[-1]
-        state = next((stretch.state for stretch in reversed(ordered) if stretch.state is not None), None)
-        tried: tuple[str, ...] = ()
-        for stretch in ordered:
-            tried, dropped = merge_tried(tried, stretch.tried)
-            self.omitted_tried += dropped
-        total = sum(stretch.total for stretch in ordered)
+        total = sum([stretch.total for stretch in ordered])
         self.omitted_runs += total - len(runs)
         chain = CommandChain(
             key=key,
@@ -204,30 +215,28 @@ class Chains:
             kind=newest.kind,
             runs=tuple(runs),
             total=total,
-            failures=sum(stretch.failures for stretch in ordered),
+            failures=sum([stretch.failures for stretch in ordered]),
             final=final_outcome(state),
             tried_after=tried,
             truncated_chain=any(stretch.truncated for stretch in ordered),
-            acceptance=any(run.tokens in self._acceptance for run in runs),
+            acceptance=bool(self._acceptance) and any(run.tokens in self._acceptance for run in runs),
         )
-        return min((stretch.order, _line(stretch)) for stretch in ordered), chain
+        return min([(stretch.order, _line(stretch)) for stretch in ordered]), chain
 
 
 def _trouble(stretches: dict[int, Stretch]) -> int:
     """Return 2 for a chain that failed and still does, 1 for one that failed once, 0 for one that never did."""
+    if not any(stretch.failures for stretch in stretches.values()):
+        return 0
     last = next(reversed(stretches.values()))
-    if len(stretches) == 1 and not last.failures:
-        return 0
-    if not (last.failures or (len(stretches) > 1 and any(stretch.failures for stretch in stretches.values()))):
-        return 0
     return 2 if last.state is None or is_failure(last.state) else 1
 
 
 def _line(stretch: Stretch) -> int:
     """Return the line of the first of the runs that are kept."""
-    places = (stretch.first_failure, stretch.last_failure, stretch.last_success, stretch.last)
-    _, first, _ = min((place for place in places if place), key=lambda place: place[0])
-    return first.source.line if first.source else 0
+    places = [place for place in (stretch.first_failure, stretch.last_success, stretch.last) if place]
+    source = min(places, key=itemgetter(0))[1].source
+    return source.line if source else 0
 
 
 def _join(ordered: list[Stretch]) -> list[CommandRun]:
@@ -261,7 +270,7 @@ def describe(run: CommandRun) -> str:
     return _described(run.kind, run.command)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=1024)
 def _described(kind: Kind, command: str) -> str:
     if kind in {"vcs", "other"} and len(command) < MAX_LOOKED_AT and "&&" not in command:
         look = look_at(command)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from passdown.evidence.answers import is_answer, search_paths
@@ -43,6 +44,8 @@ _ANNOUNCED = r"""(?ix)
     | \bfailing\ tests?\ first\b | \bRED\ (?:phase|step|state)\b | \bred\ first\b
     | \bexpect(?:ing)?\ (?:an?\ |the\ )?(?:[\w`']+\ ){0,2}(?:failures?|red)\b
     """
+
+_ANNOUNCED_WORDS = ("fail", "red", "error", "reject", "refus", "zero", "return")
 
 _FAILURE = r"""(?mx)
     ^npm\ (?:error|ERR!)\ (?:code|command|Lifecycle|Test\ failed)
@@ -88,7 +91,8 @@ def weigh(
 ) -> Verdict:
     """Return what `judge` does without the line that names a failure, which takes most of the time."""
     if exit_code in (None, 0) and outcome == "ok":
-        hiding = _hidden_failure(parts, text, errors) if is_masking(parts) else ""
+        signs = _signs(tuple(parts))
+        hiding = _hidden_failure(signs, text, errors) if signs is not None else ""
         return Verdict("failed", masked=True, output=hiding) if hiding else OK
     if outcome in {"rejected", "running"}:
         return Verdict(outcome)
@@ -109,7 +113,8 @@ def weigh(
 
 def is_announced(said: str) -> bool:
     """Say whether an agent's words, right before a run, say that it must fail."""
-    return bool(said) and compiled(_ANNOUNCED).search(said[-400:]) is not None
+    said = said[-400:]
+    return _holds(_ANNOUNCED_WORDS, said.lower()) and compiled(_ANNOUNCED).search(said) is not None
 
 
 def _unreported(parts: Sequence[Part], output: str) -> Verdict:
@@ -133,28 +138,49 @@ def _both(output: str, errors: str) -> str:
     return f"{output}\n{errors}" if errors else output
 
 
-def _hidden_failure(parts: Sequence[Part], text: str, errors: str) -> str:
+class _Signs(NamedTuple):
+    """What tells that a shell text which masks its exit code failed: `words` are texts of which its output holds one.
+
+    `heads` are the commands whose exit code could count, `checks` those of them whose output is their own verdict.
+    """
+
+    heads: tuple[Look, ...]
+    checks: tuple[Look, ...]
+    words: tuple[str, ...]
+
+
+@lru_cache(maxsize=512)
+def _signs(parts: tuple[Part, ...]) -> _Signs | None:
+    """Return the signs of a hidden failure; None for parts that do not mask the exit code."""
+    if not is_masking(parts):
+        return None
+    heads = tuple(look_at(part.text) for part in parts if part.before != "|")
+    checks = tuple(look for look in heads if not look.reader and not _is_query(look))
+    if not checks:
+        return _Signs(heads, checks, _READ_ERROR_WORDS)
+    words = ["not found"]
+    for look in checks:
+        words += _GIT_WORDS if look.program in {"git", "gh"} else _FAILURE_WORDS if _counts(look) else ()
+    return _Signs(heads, checks, tuple(dict.fromkeys(words)))
+
+
+def _hidden_failure(signs: _Signs, text: str, errors: str) -> str:
     """Return the bare output of a command whose exit 0 hides a failure: it holds a failure's own words; else nothing.
 
     Only for parts that mask the exit code.
     """
-    heads = [look_at(part.text) for part in parts if part.before != "|"]
-    checks = [look for look in heads if not look.reader and not _is_query(look)]
     text = clipped(text)
-    if "\x1b" not in text and not _may_complain(checks, text) and not (errors and _may_complain(checks, errors)):
+    if "\x1b" not in text and not _holds(signs.words, text) and not (errors and _holds(signs.words, errors)):
         return ""  # quicker than taking the wrapping off
     output = _both(bare_output(text), errors)
-    return output if output and not output.isspace() and _complains(heads, checks, output) else ""
+    return output if output and not output.isspace() and _complains(signs.heads, signs.checks, output) else ""
 
 
-def _may_complain(checks: Sequence[Look], text: str) -> bool:
-    """Say whether a text holds any word without which no failure is found in it."""
-    if not checks:
-        return any(word in text for word in _READ_ERROR_WORDS)
-    tables = {
-        _GIT_WORDS if look.program in {"git", "gh"} else _FAILURE_WORDS if _counts(look) else () for look in checks
-    }
-    return "not found" in text or any(word in text for words in tables for word in words)
+def _holds(words: tuple[str, ...], text: str) -> bool:
+    for word in words:  # noqa: SIM110  # a generator for each of thousands of outputs takes longer than looking
+        if word in text:
+            return True
+    return False
 
 
 def _complains(heads: Sequence[Look], checks: Sequence[Look], output: str) -> bool:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from passdown.evidence.kinds import FILTERS, Kind, look_at, program_of
+from passdown.evidence.kinds import FILTERS, Kind, Look, look_at, program_of
 from passdown.evidence.masking import is_masking
 from passdown.evidence.places import Places
 from passdown.evidence.shell import Part, split_shell, split_words, unwrap_argv, without_redirections, words_in
@@ -98,15 +98,21 @@ def _parsed(text: str) -> _Parsed:
     parts = split_shell(text)
     if len(parts) == 1 and len(text) <= MAX_CACHED:
         return _parsed_one(text, parts[0])
-    main, moves = _without_setup(parts)
-    main = _without_filters(main)
+    looks = [look_at(part.text) for part in parts]
+    start, folders = _past_setup(parts)
+    end = _before_filters(parts, looks, start)
+    main, seen = parts[start:end], looks[start:end]
+    if seen and not looks[start].reader:
+        bare = without_redirections(main[-1].text)
+        if bare != main[-1].text:
+            main[-1], seen[-1] = main[-1]._replace(text=bare), look_at(bare)
     bare = _joined(main) or text
     tokens = _tokens(main, bare)
-    own = "passdown" in text and bool(main) and _is_own(look_at(main[0].text).words)
-    kind = _kind(main)
-    changes = (len(parts) > 1 or kind not in _STILL) and any(look_at(part.text).moves for part in parts[:16])
+    own = "passdown" in text and bool(main) and _is_own(seen[0].words)
+    kind: Kind = min((look.kind for look in seen[:16]), key=_ORDER.__getitem__, default="other")
+    changes = (len(parts) > 1 or kind not in _STILL) and any(look.moves for look in looks[:16])
     return _Parsed(
-        tuple(parts[:64]), moves, shorten(bare), "\x00".join(tokens), shorten_tokens(tokens), kind, own,
+        tuple(parts[:64]), folders, shorten(bare), "\x00".join(tokens), _bounded(tokens, bare), kind, own,
         is_masking(parts[:64]), changes,
     )  # fmt: skip
 
@@ -116,11 +122,11 @@ def _parsed_one(text: str, part: Part) -> _Parsed:
     look = look_at(part.text)
     bare = (part.text if look.reader else without_redirections(part.text)) or text
     words = words_in(bare)
-    tokens = normalize_command([bare] if words is None else list(words))
+    tokens = normalize_command([bare] if words is None else words)
     own = "passdown" in text and _is_own(look.words)
     changes = look.moves and look.kind not in _STILL
     name = "\x00".join(tokens)
-    return _Parsed((part,), (), shorten(bare), name, shorten_tokens(tokens), look.kind, own, False, changes)
+    return _Parsed((part,), (), shorten(bare), name, _bounded(tokens, bare), look.kind, own, False, changes)
 
 
 _recent = lru_cache(maxsize=256)(_parsed)
@@ -132,8 +138,14 @@ def _tokens(main: list[Part], bare: str) -> tuple[str, ...]:
     return normalize_command([bare] if words is None else words)
 
 
+def _bounded(tokens: tuple[str, ...], bare: str) -> tuple[str, ...]:
+    return tokens if len(bare) <= MAX_COMMAND and len(tokens) <= MAX_TOKENS else shorten_tokens(tokens)
+
+
 def _words(main: list[Part], bare: str) -> list[str] | None:
     """Return the words of the joined parts: those of each part, which were split before, and what joins them."""
+    if not ("'" in bare or '"' in bare or "\\" in bare):
+        return bare.split()
     words: list[str] = []
     for part in main:
         own = words_in(part.text)
@@ -164,23 +176,24 @@ def _is_own(words: tuple[str, ...]) -> bool:
     return program_of(words) in {"passdown", "passdown-hook"}
 
 
-def _without_setup(parts: list[Part]) -> tuple[list[Part], tuple[str, ...]]:
-    """Take leading `cd X`, `export`, `set`, `source` and files written on the spot away.
+def _past_setup(parts: list[Part]) -> tuple[int, tuple[str, ...]]:
+    """Return where the command begins behind `cd X`, `export`, `set`, `source` and files written on the spot.
 
     The directories of `cd` are returned as well.
     """
     index = 0
     moves: list[str] = []
     while index < len(parts) - 1 and parts[index + 1].before in {"&&", ";"}:
-        moved = _CD.match(parts[index].text)
+        text = parts[index].text
+        moved = _CD.match(text)
         if moved:
             target = without_redirections(moved[1]).strip().strip("\"'")
             if "$" not in target and target != "-":
                 moves.append(target)
-        elif not _SETUP.match(parts[index].text) and not _writes_here(parts[index].text):
+        elif not _SETUP.match(text) and not _writes_here(text):
             break
         index += 1
-    return parts[index:], tuple(moves)
+    return index, tuple(moves)
 
 
 def _writes_here(text: str) -> bool:
@@ -188,21 +201,23 @@ def _writes_here(text: str) -> bool:
     return "<<" in text and "\n" in text and _HERE.match(text) is not None
 
 
-def _without_filters(parts: list[Part]) -> list[Part]:
-    """Take trailing `| tail`, `|| true` and `; echo done` away, unless the command is about showing text anyway."""
-    kept = list(parts)
-    if not kept or look_at(kept[0].text).reader:
-        return kept
-    while len(kept) > 1:
-        last = kept[-1]
-        if (last.before == "|" and look_at(last.text).program in FILTERS) or (
+def _before_filters(parts: list[Part], looks: list[Look], start: int) -> int:
+    """Return where the command ends before `| tail`, `|| true` and `; echo done`.
+
+    Those belong to a command that is about showing text anyway.
+    """
+    end = len(parts)
+    if end == start or looks[start].reader:
+        return end
+    while end > start + 1:
+        last = parts[end - 1]
+        if (last.before == "|" and looks[end - 1].program in FILTERS) or (
             last.before in {"||", ";"} and _TRIVIAL.match(last.text)
         ):
-            kept.pop()
+            end -= 1
         else:
             break
-    kept[-1] = kept[-1]._replace(text=without_redirections(kept[-1].text))
-    return kept
+    return end
 
 
 def _joined(parts: list[Part]) -> str:
@@ -217,11 +232,6 @@ def _joined(parts: list[Part]) -> str:
 _STILL: frozenset[Kind] = frozenset({"search", "test", "build", "other"})
 """Kinds of a single command that leave the files of the tree as they are."""
 _ORDER: dict[Kind, int] = {"test": 0, "build": 1, "lint": 2, "edit": 3, "vcs": 4, "other": 5, "search": 6}
-
-
-def _kind(parts: list[Part]) -> Kind:
-    kinds = [look_at(part.text).kind for part in parts[:16]]
-    return min(kinds, key=_ORDER.__getitem__, default="other")
 
 
 def shorten(text: str, limit: int = MAX_COMMAND) -> str:

@@ -88,8 +88,12 @@ class Reading:
         if since is not None and at is not None and (at <= since or event.offset < self.after):
             event = self._on_time(event, at, since)
             at = event.at
-        if at is not None and not self._earliest <= at <= self._latest:
-            self._widen(at)
+        if at is not None:
+            latest = self._latest
+            if 0 < latest <= at < LATEST:
+                self.last = self._latest = at
+            elif not self._earliest <= at <= latest:
+                self._widen(at)
         if handler is not None:
             handler(self, event)
         elif self.all.counts(at):
@@ -144,9 +148,8 @@ class Reading:
         if not event.agent_id:
             last = ends_run(event.tool, event.command)
             self.all.words.acted(own=own, last=last)
-            said = event.arguments.get("message") or event.arguments.get("summary")
-            if last and isinstance(said, str):
-                self.all.words.assistant(AssistantMessage(text=said, at=event.at), self._source(event))
+            if last:
+                self._handed_in(event)
         if own:
             return
         self._remember(event)
@@ -154,8 +157,13 @@ class Reading:
             self.asking[event.call_id] = event.arguments
         if event.action in CHANGES:
             self.all.touches.call(event, self.cwd, self._source(event))
-        for finished in self.runs.call(event, self.cwd, self.said):
-            self._add_run(finished)
+        for given_up in self.runs.call(event, self.cwd, self.said):
+            self._add_run(given_up)
+
+    def _handed_in(self, event: ToolCall) -> None:
+        said = event.arguments.get("message") or event.arguments.get("summary")
+        if isinstance(said, str):
+            self.all.words.assistant(AssistantMessage(text=said, at=event.at), self._source(event))
 
     def _remember(self, event: ToolCall) -> None:
         what = event.command if event.action == "run" else " ".join((event.tool, *event.paths[:2]))

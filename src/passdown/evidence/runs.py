@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
@@ -65,29 +66,27 @@ class SessionRuns:
         self._running: dict[str, _Pending] = {}
         self._follows: dict[str, str] = {}
 
-    def call(self, event: ToolCall, cwd: str, said: str) -> list[Finished]:
+    def call(self, event: ToolCall, cwd: str, said: str) -> Sequence[Finished]:
         """Take note of a call; returns calls that were given up waiting for."""
-        follows = self._followed(event)
+        follows = self._followed(event) if self._running else None
         if follows is not None:
             self._follows[event.call_id] = follows
             if len(self._follows) > MAX_PENDING:
                 self._follows.pop(next(iter(self._follows)))
-            return []
-        if event.action != "run" or not event.command.strip():
-            return []
+            return ()
         command = event.command
+        if event.action != "run" or not command or command.isspace():
+            return ()
         if "\\\n" in command:
             command = command.replace("\\\n", " ")
         identity = identify(command, self._places.absolute(event.cwd, cwd) if event.cwd else cwd, self._places)
         if identity.own:
-            return []
+            return ()
         source = Source(kind="session", path=self._session_id, line=event.line)
         known = self._pending.pop(event.call_id, None)
-        self._pending[event.call_id] = _Pending(
-            identity, event.at, source, said[-MAX_SAID:], event.active, event.call_id
-        )
+        self._pending[event.call_id] = _Pending(identity, event.at, source, said, event.active, event.call_id)
         if known is None and len(self._pending) <= MAX_PENDING:
-            return []
+            return ()
         given_up = [known] if known else []
         while len(self._pending) > MAX_PENDING:
             given_up.append(self._pending.pop(next(iter(self._pending))))
@@ -95,7 +94,7 @@ class SessionRuns:
 
     def _followed(self, event: ToolCall) -> str | None:
         """Return the background id that a call asks about (`write_stdin`, `BashOutput` and their like)."""
-        if not self._running or _ASKING.isdisjoint(event.arguments):
+        if _ASKING.isdisjoint(event.arguments):
             return None
         for key in _BACKGROUND_KEYS:
             value = event.arguments.get(key)

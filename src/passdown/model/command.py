@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 from passdown.model.pattern import lazy_pattern
 
@@ -43,7 +44,7 @@ def _tokens(command: str) -> list[str]:
         return [command]
 
 
-def _after_wrapper(tokens: list[str], start: int) -> int:
+def _after_wrapper(tokens: Sequence[str], start: int) -> int:
     """Return where the wrapped command begins, or `start` when no known wrapper stands there."""
     if tokens[start] not in _FIRST_WORDS:
         return start
@@ -63,13 +64,13 @@ def _after_wrapper(tokens: list[str], start: int) -> int:
     return start
 
 
-def normalize_command(command: str | list[str]) -> tuple[str, ...]:
+def normalize_command(command: str | Sequence[str]) -> tuple[str, ...]:
     """Return the tokens that identify a command: without leading `NAME=value` and wrappers such as `uv run` or `npx`.
 
     `python -m` stays. A wrapper with an option not known here stays too, because what follows may be its value.
     A string that does not tokenise is returned as the single token; nothing but wrappers is returned as it is.
     """
-    tokens = command if isinstance(command, list) else _tokens(command)
+    tokens = _tokens(command) if isinstance(command, str) else command
     if tokens and "=" not in tokens[0] and tokens[0] not in _FIRST_WORDS:
         return tuple(tokens)
     start = 0
