@@ -78,6 +78,21 @@ def test_one_line_of_12_8_million_characters(tmp_path: Path, agent: str) -> None
     assert [(e.reason, e.length > 17 * MB) for e in of(events, Unknown)] == [("line_too_long", True)]
 
 
+@pytest.mark.parametrize("agent", ["claude_code", "codex", "pi"])
+def test_one_emoji_in_12_8_million_characters(tmp_path: Path, agent: str) -> None:
+    told: list[str] = []
+
+    def look(found: AnyEvent) -> None:
+        if isinstance(found, UserMessage):
+            told.append(found.text[-3:])
+
+    long = line(agent, "x" * 12_800_000 + "\N{WAVING HAND SIGN}")
+    short = line(agent, "Hi \N{WAVING HAND SIGN}", number=2)
+    path = written(tmp_path / "long.jsonl", [head(agent), long, b"\n", short, b"\n"])
+    assert peak_of(agent, path, look) < 48_000_000
+    assert told == ["xx?", "i \N{WAVING HAND SIGN}"]
+
+
 def test_a_log_of_progress_records(log: Log, tmp_path: Path) -> None:
     output = {"type": "bash_progress", "output": "line of a build\n" * 600, "fullOutput": "x" * 400}
     for number in range(14):

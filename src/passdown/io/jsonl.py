@@ -16,6 +16,7 @@ import msgspec
 
 from passdown.io.compressed import Decompressed, is_compressed
 from passdown.io.files import open_regular
+from passdown.io.wide import LONG, narrowed
 from passdown.model.pattern import lazy_pattern
 
 CHUNK = 1 << 20
@@ -41,6 +42,7 @@ _BETWEEN = lazy_pattern(r"[ \t\r\n\x00]*")
 class Line(NamedTuple):
     """One physical line: byte `offset`, 1-based `number`, its bytes without the line feed, and its `length`.
 
+    In a text of many megabytes that would take too much memory, wide characters are replaced (`passdown.io.wide`).
     `data` is None when the line was longer than the cap. `complete` is False for a last line without a line feed.
     """
 
@@ -89,6 +91,8 @@ def read_lines(stream: IO[bytes], *, limit: int | None = None, max_line: int = M
                 if carry:  # let go of the parts before the line is handed over: a long one is held once
                     data = None if data is None else b"".join([*carry, data])
                 carry, carried, skipping = [], 0, False
+                if data is not None and length >= LONG:
+                    data = narrowed(data)
             yield new(Line, (offset, number, data, length, True))
             offset += length + 1
             start = end + 1
@@ -99,7 +103,7 @@ def read_lines(stream: IO[bytes], *, limit: int | None = None, max_line: int = M
             elif not skipping:
                 carry.append(chunk[start:])
     if carried:
-        yield Line(offset, number + 1, None if skipping else b"".join(carry), carried, False)
+        yield Line(offset, number + 1, None if skipping else narrowed(b"".join(carry)), carried, False)
 
 
 def read_file_lines(path: Path, *, max_line: int = MAX_LINE) -> Iterator[Line]:

@@ -41,7 +41,7 @@ class _Kind(Struct):
 
 
 class _Content(Struct):
-    content: str | list[_Kind] | None = None
+    content: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class _Prompt(Struct, rename="camel"):
@@ -72,6 +72,8 @@ class _Window(NamedTuple):
 
 
 _PROMPT = msgspec.json.Decoder(_Prompt)
+_SAID = msgspec.json.Decoder(str | list[_Kind] | None)
+_SHORT = 1 << 16
 
 
 def taken_back(path: Path, data: bytes | None = None) -> list[tuple[int, int]]:
@@ -114,6 +116,13 @@ def _windows(path: Path, data: bytes | None) -> Iterator[_Window]:
             yield _Window(b"".join(parts), offset, before)
 
 
+def _said(content: msgspec.Raw) -> str | list[_Kind] | None:
+    """Return a prompt's content, of a long text its beginning alone: as a whole one may take many megabytes."""
+    with memoryview(content) as data:
+        head = bytes(data[:100]) if len(data) > _SHORT else b""
+    return head[1:].decode("utf-8", "replace") if head.startswith(b'"') else _SAID.decode(content)
+
+
 class _Scan:
     """The turns found so far."""
 
@@ -142,9 +151,9 @@ class _Scan:
     def _prompt(self, window: _Window, start: int, end: int) -> None:
         try:
             row = _PROMPT.decode(memoryview(window.data)[start:end])
+            content = _said(row.message.content) if row.message else None
         except BAD:
             return
-        content = row.message.content if row.message else None
         if row.type != "user" or row.is_sidechain or row.is_meta or row.is_compact_summary or not row.uuid:
             return
         if isinstance(content, list) and any(block.type == "tool_result" for block in content):
