@@ -9,6 +9,7 @@ import msgspec
 
 from passdown.data.prefix import cut as cut_off
 from passdown.data.records import Cut, Cuts, Reject, Sample, Snapshot, Trajectory, View
+from passdown.data.samples.looking import look_at_commits
 from passdown.data.samples.messages import Message, Role, continued, opening, step_messages
 from passdown.data.samples.reconstruction import question, target
 from passdown.data.views.shared import Shared
@@ -115,6 +116,8 @@ def _completion(
     if run is None:
         return "the successor's run is not at hand"
     messages = list(continued(run, tail))
+    if tail.kind == "human_tail":
+        messages = [*look_at_commits(run, tail.start), *messages]
     if tail.start == 0 and tail.trajectory_id == sample.trajectory_id:
         messages = [message for message in messages if message.step or message.role != "user"]
     return messages if any(message.part == Role.ACTION for message in messages) else "every step is masked"
