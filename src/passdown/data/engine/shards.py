@@ -150,7 +150,7 @@ def _rows(path: Path, rows: int, size: int) -> Iterator[Row]:
         for number in range(file.num_row_groups):
             group = file.metadata.row_group(number)
             each = max(1, min(rows, size * group.num_rows // (group.total_byte_size + 1)))
-            for piece in file.iter_batches(batch_size=each, row_groups=[number]):
+            for piece in file.iter_batches(batch_size=each, row_groups=[number], use_threads=False):
                 yield from rows_of(piece)
 
 
