@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from pathlib import Path
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from passdown.data.engine.decide import Signed, decide
+from passdown.data.engine.decisions import open_decisions, write_decisions
 from passdown.data.engine.pipeline import FilterTable
 from passdown.data.engine.shards import Row, written
+from passdown.data.engine.shared import shared_rows
 from passdown.data.filters.minhash import Entry, near_duplicates, signature
 
 
@@ -66,16 +70,46 @@ def test_the_decision_is_that_of_comparing_everything(tmp_path: Path, seed: int)
         with written(tmp_path / f"signed/part-{part:05}.parquet") as writer:
             for row in rows[part::3]:
                 writer.write(Row(id=row.entry.key, kind="signature", record=msgspec.json.encode(row)))
-    out = decide(tmp_path / "signed", tmp_path / "decisions.json", FilterTable())
-    found = msgspec.json.decode(out.read_bytes(), type=dict[str, tuple[str, str]])
+    with open_decisions(decide(tmp_path / "signed", tmp_path / "decisions.sqlite", FilterTable())) as decisions:
+        found = {key: (reason, kept) for key, reason, kept in decisions}
+        assert all(decisions.of(row.entry.key) == found.get(row.entry.key) for row in rows)
     assert found.keys() == wanted.keys()
     assert {key: reason for key, (reason, _) in found.items()} == {key: reason for key, (reason, _) in wanted.items()}
-    assert {kept for _, kept in found.values()}.isdisjoint(
-        key for key, (reason, _) in found.items() if reason == "near_duplicate"
-    )
+    assert {kept for _, kept in found.values()}.isdisjoint(found), "what is kept instead is kept"
+    assert not list(tmp_path.glob("*.tmp"))
 
 
 def test_a_set_without_trajectories_has_no_copies(tmp_path: Path) -> None:
     with written(tmp_path / "signed/part-00000.parquet"):
         pass
-    assert decide(tmp_path / "signed", tmp_path / "d.json", FilterTable()).read_bytes() == b"{}"
+    with open_decisions(decide(tmp_path / "signed", tmp_path / "d.sqlite", FilterTable())) as decisions:
+        assert list(decisions) == []
+
+
+def test_the_same_file_given_twice_is_not_lost(tmp_path: Path) -> None:
+    one = _set(1)[5]
+    write_decisions(tmp_path / "d.sqlite", [(one.content_hash, one.entry)] * 2, 0.8)
+    with open_decisions(tmp_path / "d.sqlite") as decisions:
+        assert decisions.of(one.entry.key) is None
+
+
+def _few(draw: np.random.Generator, rows: int, columns: int) -> npt.NDArray[np.uint32]:
+    """Hashes of the whole range, of which some stand there often."""
+    some = draw.integers(0, 1 << 32, rows, dtype=np.uint32)
+    some[:2] = 0, 0xFFFFFFFF
+    return draw.choice(some, (rows, columns))
+
+
+@pytest.mark.parametrize("part_rows", [1, 7, 100_000])
+@pytest.mark.parametrize("block", [1, 64, 1000])
+def test_rows_that_share_a_hash_are_found_in_any_parts(tmp_path: Path, part_rows: int, block: int) -> None:
+    hashes = _few(np.random.default_rng(part_rows * block), 300, 3)
+    seen = [Counter(column.tolist()) for column in hashes.T]
+    wanted = [
+        any(value and count[value] > 1 for value, count in zip(row, seen, strict=True)) for row in hashes.tolist()
+    ]
+    blocks = (hashes[at : at + block] for at in range(0, len(hashes), block))
+    found = shared_rows(blocks, len(hashes), tmp_path, part_rows)
+    assert found.tolist() == wanted
+    assert 0 < sum(wanted) < 300
+    assert not list(tmp_path.iterdir())

@@ -139,7 +139,7 @@ def test_copies_are_dropped_whatever_their_order(tmp_path: Path, script: Any) ->
             for row in order:
                 writer.write(row)
         run_stage(signing_stage(), folder / "in", folder / "signed")
-        decided = decide(folder / "signed", folder / "gone.json", FilterTable())
+        decided = decide(folder / "signed", folder / "gone.sqlite", FilterTable())
         ran = run_stage(deciding_stage(decided), folder / "in", folder / "out")
         assert ran.rejected == {"duplicate": 2}
         kept.append({(row.id, row.source) for row in _rows(folder / "out")})

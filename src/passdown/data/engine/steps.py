@@ -62,7 +62,7 @@ def _quality(pipeline: Pipeline, folder: Path) -> Stage:
 
 
 def _decide(pipeline: Pipeline, folder: Path) -> Stage:
-    return deciding_stage(decide(folder / "signed", folder / "decisions.json", pipeline.filter))
+    return deciding_stage(decide(folder / "signed", folder / "decisions.sqlite", pipeline.filter))
 
 
 STEPS: tuple[Step, ...] = (
