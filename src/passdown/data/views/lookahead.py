@@ -6,7 +6,7 @@ cuts repeat those of earlier ones. What is not clear is looked at again, token b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from passdown.data.filters.shingles import np, npt
@@ -14,6 +14,7 @@ from passdown.data.records import Trajectory
 from passdown.data.views.leaks import GRAM, said_in_step
 from passdown.data.views.numbered import Paragraphs
 from passdown.data.views.shared import Grown, Shared
+from passdown.redact.neutralise import neutralise
 
 Hashes = npt.NDArray[np.uint64]
 _BASE = np.uint64(0x9E3779B97F4A7C15)
@@ -50,7 +51,8 @@ class Lookahead:
     def __init__(self, trajectory: Trajectory, shared: Shared) -> None:
         self._paragraphs = Paragraphs()
         self._texts = [trajectory.task_text, *(said_in_step(step) for step in trajectory.steps)]
-        self._ways: Iterator[Callable[[str], str]] = iter((str, shared.trace.clean, shared.notes.clean))
+        self._scrubbers = iter((shared.trace, shared.notes))
+        self._shown: list[str] = []
         self._said: list[_Said] = []
         self._grown, self._grown_tokens = Grown(), np.zeros(0, np.uint64)
         self._at = -1
@@ -67,9 +69,13 @@ class Lookahead:
 
     def _another_way(self) -> bool:
         """Put the texts in order as they are when cleaned for the next kind of view, if that changes anything."""
-        for clean in self._ways:
-            texts = [clean(text) for text in self._texts]
-            if not self._said or texts != self._texts:
+        if not self._said:
+            self._said.append(self._sequence(self._texts))
+            return True
+        self._shown = self._shown or [neutralise(text) for text in self._texts]
+        for scrubber in self._scrubbers:
+            texts = [scrubber.text(text) for text in self._shown]
+            if texts != self._texts:
                 self._said.append(self._sequence(texts))
                 return True
         return False
@@ -79,14 +85,13 @@ class Lookahead:
         ends = np.cumsum([len(part) for part in parts]) - (GRAM - 1)
         return _Said(_grams(np.concatenate(parts)), [max(0, int(end)) for end in ends])
 
-    def _tokens(self, text: str) -> Hashes:
+    def _tokens(self, text: str, more: str) -> Hashes:
         begin = self._grown.new_from(text)
-        tokens = self._paragraphs.of_texts([text[begin:]])[0]
-        if begin:
-            tokens = np.concatenate([self._grown_tokens, tokens])
+        before = self._grown_tokens[: len(self._grown_tokens) if begin else 0]
+        rest, after = self._paragraphs.of_texts([text[begin:], more])
         if self._grown.keep(text):
-            self._grown_tokens = tokens
-        return tokens
+            self._grown_tokens = np.concatenate([before, rest])
+        return np.concatenate([before, rest, after])
 
     def is_clear(self, text: str, more: str, k: int, added: Sequence[str]) -> bool:
         """Say whether every eight tokens in a row that a text shares with a line of `added` were met in `k` steps.
@@ -95,8 +100,7 @@ class Lookahead:
         """
         if self._at != k:
             self._at, self._wanted, self._met = k, _Grams(self._within(added)), []
-        tokens = np.concatenate([self._tokens(text), *self._paragraphs.of_texts([more])])
-        left = self._wanted.among(_grams(tokens))
+        left = self._wanted.among(_grams(self._tokens(text, more)))
         met = self._met_before(k)
         while len(left) and (known := next(met, None)) is not None:
             left = np.setdiff1d(left, known, assume_unique=True)

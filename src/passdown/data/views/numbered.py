@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from passdown.data.filters.shingles import mixed, np, npt
+from passdown.data.filters.shingles import np, npt
 from passdown.data.views.leaks import words_in
 from passdown.data.views.shared import paragraphs
 from passdown.model.pattern import lazy_pattern
@@ -16,7 +16,7 @@ Numbers = npt.NDArray[np.uint64]
 PIECE = 1 << 14
 """Characters that are looked at together: what that needs for a moment is some forty times as many bytes."""
 
-_BASE = 0x9E3779B97F4A7C15
+_BASE = 0xD1342543DE82EF95  # not that of the runs of tokens, which are sums of these numbers
 _INVERSE = pow(_BASE, -1, 1 << 64)
 _NOTHING, _WORD, _SIGN, _UNKNOWN = range(4)
 _RUN = lazy_pattern(r"\w*")
@@ -117,7 +117,7 @@ def _tokens(text: str) -> _Tokens:
     powers = _powers(1 << max(10, len(codes).bit_length()))
     sums = np.zeros(len(codes) + 1, np.uint64)
     np.cumsum(codes * powers.up[: len(codes)], out=sums[1:])
-    return _Tokens(begin, mixed((sums[end] - sums[begin]) * powers.down[begin]))
+    return _Tokens(begin, (sums[end] - sums[begin]) * powers.down[begin])
 
 
 def _codes(text: str) -> npt.NDArray[np.uint8] | npt.NDArray[np.uint32]:
