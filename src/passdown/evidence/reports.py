@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from passdown.evidence.output import one_line
@@ -102,6 +102,8 @@ _BROKEN = (
     r"|(?:\(eval\):\d+: |\S*sh: .*)command not found|No module named (?:pytest|unittest)|no required module provides)"
     r"|\[build failed\]|\[setup failed\]|\berror TS\d+:"
 )
+_REMEMBERED = 16_000
+"""Characters of an output whose report is kept."""
 _GO_OK = r"^ok\s+\S+"
 _GO_FAIL = r"^(?:FAIL\b|panic: |---\ FAIL: )"
 _GO_EMPTY = r"\[no test files\]|\[no tests to run\]"
@@ -120,6 +122,10 @@ def _holds(text: str, words: tuple[str, ...]) -> bool:
 
 def read_report(text: str) -> Report:
     """Return what a test runner's output says. Only its own summary lines and failure lists are read."""
+    return _remembered(text) if len(text) <= _REMEMBERED else _read(text)
+
+
+def _read(text: str) -> Report:
     failing: dict[str, None] = {}
     for words, pattern in _FAILING:
         if _holds(text, words):
@@ -142,6 +148,10 @@ def read_report(text: str) -> Report:
     ids = tuple(failing)
     broken = not (ran and failing) and _holds(text, _BROKEN_WORDS) and bool(_compiled(_BROKEN).search(text))
     return Report(ids[:MAX_FAILING], max(0, len(ids) - MAX_FAILING), line, ran, failed, broken, fine and not broken)
+
+
+_remembered = lru_cache(maxsize=64)(_read)
+"""The cuts of one run see the same outputs again and again."""
 
 
 def _none_ran(text: str) -> bool:

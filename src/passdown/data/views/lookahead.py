@@ -17,7 +17,7 @@ from passdown.data.views.shared import Grown, Shared
 from passdown.redact.neutralise import neutralise
 
 Hashes = npt.NDArray[np.uint64]
-_BASE = np.uint64(0x9E3779B97F4A7C15)
+_BASE = 0x9E3779B97F4A7C15
 _BUCKETS = 16
 
 
@@ -115,9 +115,8 @@ class Lookahead:
 
 def _grams(tokens: Hashes) -> Hashes:
     """Return the hash of every eight tokens in a row."""
-    count = max(0, len(tokens) - GRAM + 1)
-    found: Hashes = np.zeros(count, np.uint64)
-    for offset in range(GRAM if count else 0):
-        found *= _BASE
-        found += tokens[offset : offset + count]
+    found, width = tokens, 1
+    while width < GRAM:  # two halves make a run of twice the length; GRAM is a power of two
+        found = found[:-width] * np.uint64(pow(_BASE, width, 1 << 64)) + found[width:]
+        width *= 2
     return found

@@ -115,7 +115,8 @@ def _tokens(text: str) -> _Tokens:
     begin = np.flatnonzero((word[1:-1] & ~word[:-2]) | sign)
     end = np.flatnonzero((word[1:-1] & ~word[2:]) | sign) + 1
     powers = _powers(1 << max(10, len(codes).bit_length()))
-    sums = np.zeros(len(codes) + 1, np.uint64)
+    sums = np.empty(len(codes) + 1, np.uint64)
+    sums[0] = 0
     np.cumsum(codes * powers.up[: len(codes)], out=sums[1:])
     return _Tokens(begin, (sums[end] - sums[begin]) * powers.down[begin])
 

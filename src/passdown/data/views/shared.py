@@ -73,13 +73,19 @@ class Scrubber(Redactor):
         known = self._parts.get(value)
         if known is not None:
             return known
-        if any(mark in value for mark in KEY_MARKS):
-            known = self._parts[value] = super().text(value)
-            self._held += len(value)
-            return known
-        parts = value.split(_APART)
-        self._learn(parts)
-        return _APART.join([self._parts[part] for part in parts])
+        if "\n" in value and not any(mark in value for mark in KEY_MARKS):
+            parts = value.split(_APART)
+            self._learn(parts)
+            return _APART.join([self._parts[part] for part in parts])
+        known = self._lines.get(value)
+        if known is None:
+            other = self._other
+            apart = other is not None and not any(folder in value for folder in self._own)
+            known = other.text(value) if other is not None and apart else super().text(value)
+        self._forget()
+        self._parts[value] = known
+        self._held += len(value)
+        return known
 
     def leaves(self, value: str) -> bool:
         """Say whether `text` would return the text as it is."""
@@ -101,11 +107,7 @@ class Scrubber(Redactor):
         ])  # fmt: skip
 
     def _learn(self, parts: Iterable[str]) -> None:
-        if self._held > _ROOM:
-            self._parts.clear()
-            self._lines.clear()
-            self._same.clear()
-            self._held = 0
+        self._forget()
         fresh = [(part, part.split("\n")) for part in dict.fromkeys(parts) if part not in self._parts]
         if not fresh:
             return
@@ -114,6 +116,13 @@ class Scrubber(Redactor):
             clean = "\n".join([self._lines[line] for line in lines])
             self._parts[part] = part if clean == part else clean
             self._held += len(part)
+
+    def _forget(self) -> None:
+        if self._held > _ROOM:
+            self._parts.clear()
+            self._lines.clear()
+            self._same.clear()
+            self._held = 0
 
     def _learn_lines(self, lines: Iterable[str]) -> None:
         fresh = [line for line in lines if line not in self._lines]
