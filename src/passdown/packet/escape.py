@@ -16,6 +16,11 @@ _PARTS = lazy_pattern(
     r"|(?P<issue>[\w./-]*#\d+|\bGH-\d+)",
     re.IGNORECASE,
 )
+_MARKS = (
+    "`", "@", "#", "://", "http:", "https:", "ftp:", "file:", "mailto:", "javascript:", "data:", "vbscript:", "tel:",
+    "xmpp:", "www.", "gh-",
+)  # fmt: skip
+"""What `_PARTS` finds holds one of these, in small letters: most lines hold none, and the search is dear."""
 _OPENING = lazy_pattern(r"(?:[#>+=|~:-]|\d{1,9}(?=[.)]))")
 _MAYBE = lazy_pattern(r"[*`\[\]|\\<&_~$]")
 """What `_active` has to look at; no other character is."""
@@ -29,6 +34,9 @@ def inline(text: str, cap: int = 300) -> str:
     Addresses, mentions and issue numbers become code, so that no renderer makes a link of them.
     """
     line = one_line(text, cap)
+    small = line.lower()
+    if line.isascii() and not any(mark in small for mark in _MARKS):
+        return _plain(line, at_start=True)
     parts: list[str] = []
     position = 0
     for match in _PARTS.finditer(line):
