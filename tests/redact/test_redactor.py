@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from passdown.redact.assignments import CONTEXT_WORDS
 from passdown.redact.scan import PIECE, Redactor
 
 DICE = random.Random(7)
@@ -208,3 +209,13 @@ TREES = st.recursive(
 def test_twice_is_once_for_structures(value: Any) -> None:
     once = Redactor().tree(value)
     assert Redactor().tree(once) == once
+
+
+def test_a_long_text_is_redacted_as_its_lines_are() -> None:
+    chance = random.Random(7)
+    value = draw(18)
+    pieces = [*CONTEXT_WORDS, "=", ": ", " ", "-", "_", '"', value, "api", "x", ", ", "the "]
+    lines = ["".join(chance.choices(pieces, k=chance.randrange(1, 9))) for _ in range(3000)]
+    one_by_one = [Redactor({}).text(line) for line in lines]
+    assert Redactor({}).text("\n".join(lines)).split("\n") == one_by_one
+    assert one_by_one != lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -70,14 +70,16 @@ class Span(Struct, frozen=True, order=True):
     rank: int = 1000
 
 
-def spans_by_context(text: str, lowered: str, words: re.Pattern[str]) -> Iterator[Span]:
-    """Yield what the surroundings give away. `lowered` is the text in lower case, position for position."""
+def spans_by_context(text: str, found: Iterable[re.Match[str]]) -> Iterator[Span]:
+    """Yield what the surroundings give away. `found` are the telling words in order, as they stand in small letters."""
     position, patience = 0, Patience(text)
-    while found := words.search(lowered, position):
-        span = _span_at(text, found.start(), found.group())
-        position = found.end() if span is None else max(found.end(), span.end)
+    for word in found:
+        if word.start() < position:
+            continue
+        span = _span_at(text, word.start(), word.group())
+        position = word.end() if span is None else max(word.end(), span.end)
         if span is None:
-            position = max(position, patience.spent(found.start()))
+            position = max(position, patience.spent(word.start()))
         else:
             yield span
 

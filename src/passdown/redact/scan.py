@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from heapq import merge
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -24,6 +25,9 @@ PIECE = 1 << 16
 
 _SHORT = 1024
 """Characters up to which looking for each anchor by itself costs less than making the search for all."""
+
+_ALL_AT_ONCE = 512
+"""Characters from which one search for each first letter costs less than one for all words."""
 
 _REMEMBERED = 4096
 _REMEMBERED_SHORT = 512
@@ -225,7 +229,13 @@ def _line_spans(text: str, short: int) -> Iterator[Span]:
                 position = max(position, patience.spent(found.start()))
     lowered = _lowered(text)
     if len(text) >= short or any(word in lowered for word in CONTEXT_WORDS):
-        yield from spans_by_context(text, lowered, words)
+        yield from spans_by_context(text, _found(words, lowered))
+
+
+def _found(words: _Words, lowered: str) -> Iterable[re.Match[str]]:
+    if len(lowered) < _ALL_AT_ONCE:
+        return words.together.finditer(lowered)
+    return merge(*(search.finditer(lowered) for search in words.apart), key=re.Match.start)
 
 
 def _span_of(row: _Row, text: str, anchor: int) -> Span | None:
@@ -281,15 +291,31 @@ _Search = tuple[tuple[str, ...], re.Pattern[str]]
 """Anchors, and the expression that finds them all. It is not made for a short text that holds none of them."""
 
 
+class _Words(NamedTuple):
+    """The search for all telling words, and one for each first letter: to go through a long text with each is faster.
+
+    None of them holds another with its own first letter, so both find the same.
+    """
+
+    together: re.Pattern[str]
+    apart: tuple[re.Pattern[str], ...]
+
+
 @cache
-def _tables() -> tuple[tuple[_Search, ...], dict[str, list[_Row]], re.Pattern[str]]:
+def _tables() -> tuple[tuple[_Search, ...], dict[str, list[_Row]], _Words]:
     """The searches for all anchors, the rules behind each, and the search for telling words; built on first use."""
     rules: dict[str, list[_Row]] = {anchor: [] for anchor in _shortest(a for rule in RULES for a in rule.anchors)}
     for rank, rule in enumerate(RULES):
         row = _Row(rank, rule)
         for anchor in {next(a[:end] for end in range(1, len(a) + 1) if a[:end] in rules) for a in rule.anchors}:
             rules[anchor].append(row)
-    return tuple(_searches(set(rules))), rules, lazy_pattern(lambda: _trie(_shortest(CONTEXT_WORDS)))
+    return tuple(_searches(set(rules))), rules, _words(_shortest(CONTEXT_WORDS))
+
+
+def _words(words: list[str]) -> _Words:
+    letters = sorted({word[0] for word in words})
+    apart = [_search(word for word in words if word[0] == letter)[1] for letter in letters]
+    return _Words(lazy_pattern(lambda: _trie(words)), tuple(apart))
 
 
 def _shortest(words: Iterable[str]) -> list[str]:
