@@ -43,7 +43,7 @@ def _covers(wide: _Ran, narrow: _Ran) -> bool:
     return all(any(_lies_in(item, folder) for folder in chosen) for item in _selection(narrow))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _proven(command: str, cwd: str, *, is_test: bool) -> tuple[_Ran, ...]:
     """Return the commands of a green run whose own failure would have turned it red."""
     parts = split_shell(command)[:MAX_PARTS] if len(command) <= _MOST else []

@@ -183,9 +183,12 @@ def _counts(text: str) -> tuple[str, int | None, int | None]:
     return "", None, None
 
 
+_ALL_RUN = r"\d+ (?:tests?|examples?),|Tests run: |Tests: \d|Ran |\d+% tests"
+
+
 def _without_failures(found: list[str], passed: int | None, failed: int | None) -> int | None:
     """Where a summary counts all tests run (`5 tests, 4 failures`), take the failures off."""
-    total = bool(re.match(r"\d+ (?:tests?|examples?),|Tests run: |Tests: \d|Ran |\d+% tests", found[-1]))
+    total = _compiled(_ALL_RUN).match(found[-1]) is not None
     return max(0, passed - (failed or 0)) if total and passed is not None else passed
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from passdown.evidence.output import compiled, one_line
 
 MAX_STEP = 300
 
 _FENCE = r"(?s)```.*?(?:```|\Z)"
+_PARAGRAPHS = r"\n\s*\n"
 _SENTENCE = r"(?<=[.!?。！？])(?<!\d\.)\s+|\n+"
 _ITEM = r"^\s*(?:[-*+•]\s+|\d+[.)]\s+|#{1,6}\s+|>\s+|\||[`*]*★|::)"
 _MARKUP = r"^\s*(?:[-*+•]\s+|\d+[.)]\s+|#{1,6}\s+|>\s+|\[[ xX]\]\s+)*"
@@ -94,7 +93,7 @@ def _standing_alone(clean: str) -> str:
 
     That is what its closing paragraph still misses, else how it opens, else any sentence at all.
     """
-    paragraphs = [paragraph.lstrip("\n") for paragraph in re.split(r"\n\s*\n", clean) if paragraph.strip()]
+    paragraphs = [paragraph.lstrip("\n") for paragraph in compiled(_PARAGRAPHS).split(clean) if paragraph.strip()]
     prose = [paragraph for paragraph in paragraphs if not compiled(_ITEM).match(paragraph)]
     for paragraph in reversed(prose[-1:] if paragraphs[-1:] == prose[-1:] else []):
         if owed := _owed(paragraph):

@@ -195,11 +195,23 @@ def _line_end(command: str, at: int, end: int) -> int:
 
 def _after_heredocs(command: str, position: int, words: list[str], end: int) -> int:
     for word in words:
-        found = re.compile(rf"^[ \t]*{word}[ \t]*$", re.MULTILINE).search(command, position, end)
-        if not found:
+        closed = _line_of(word, command, position, end)
+        if closed < 0:
             return end
-        position = min(found.end() + 1, end)
+        position = min(closed + 1, end)
     return position
+
+
+def _line_of(word: str, command: str, position: int, end: int) -> int:
+    """Return the end of the first line from a line's beginning on that holds nothing but the word; -1 for none."""
+    at = command.find(word, position, end)
+    while at >= 0:
+        start = command.rfind("\n", position, at) + 1 or position
+        stop = _line_end(command, at, end)
+        if command[start:stop].strip(" \t") == word:
+            return stop
+        at = command.find(word, at + 1, end)
+    return -1
 
 
 def without_redirections(text: str) -> str:

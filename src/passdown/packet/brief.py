@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from passdown.model.pattern import lazy_pattern
 
 MOST = 160
 """Characters of a command in a list; the whole of it stands in the log."""
 
 _CONTINUED = lazy_pattern(r"[ \t]*\\\n[ \t]*")
+_BLANKS = lazy_pattern(r"[ \t]{2,}")
 _MESSAGE = lazy_pattern(r"\"\$\(cat <<-?\s*['\"]?\w+['\"]?\s*$")
 
 
@@ -23,5 +22,5 @@ def brief(command: str, most: int = MOST) -> str:
     if newline:
         shown = _MESSAGE.sub('"', first.rstrip())
         first = f"{shown.rstrip()}…" if shown.endswith('"') else f"{shown} …"
-    flat = re.sub(r"[ \t]{2,}", " ", first) if newline or joined != command.strip() else first
+    flat = _BLANKS.sub(" ", first) if newline or joined != command.strip() else first
     return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from passdown.model.clean import CleanState
@@ -17,6 +16,7 @@ from passdown.packet.runs import with_red_ends
 from passdown.packet.seal import Kind, seal_packet
 from passdown.redact.scan import Redactor
 
+_NOT_IN_SLUG = lazy_pattern(r"[^A-Za-z0-9._-]+")
 _SLUG = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -91,7 +91,7 @@ def _topic(context: Context, given: str) -> str:
 def topic_slug(name: str, mask: Callable[[str], str]) -> str:
     """Return what a packet calls a topic: letters, digits, `.`, `_` and `-`, at most 64, without secrets."""
     masked = mask(name)
-    slug = re.sub(r"[^A-Za-z0-9._-]+", "-", masked).strip("-._")[:64]
+    slug = _NOT_IN_SLUG.sub("-", masked).strip("-._")[:64]
     return slug if any(map(str.isalnum, slug)) else content_id("t-", masked)
 
 

@@ -35,6 +35,10 @@ def claimed_paths(context: Context) -> list[str]:
 
 def claimed_but_unchanged(context: Context) -> list[str]:
     """Return the claimed paths that git calls unchanged, except files git is known to ignore."""
+    return context.once(_unchanged)
+
+
+def _unchanged(context: Context) -> list[str]:
     if context.evidence.repository.changes_total > len(context.evidence.repository.changes):
         return []
     changed = {change.path for change in context.evidence.repository.changes}
@@ -54,6 +58,10 @@ def _exists(context: Context, path: str) -> bool:
 
 def removed_paths(context: Context) -> frozenset[str]:
     """Return what the sessions' own commands took away again: no wonder that git shows none of it."""
+    return context.once(_removed)
+
+
+def _removed(context: Context) -> frozenset[str]:
     chains = [chain for chain in context.evidence.chains if chain.final == "ok" and not chain.cwd.startswith(OUTSIDE)]
     roots = [f"{root}/" for root in context.evidence.roots]
     paths = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from passdown.packet.runs import Greens, Ranks, acceptance_chains, green_runs, l
 
 _NAME = lazy_pattern(r"\w[\w.:/-]{0,63}")
 
+_T = TypeVar("_T")
 Outcome = Literal["passed", "failed", "unknown"]
 
 
@@ -92,6 +93,17 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
         if self.contract and self.contract.acceptance_criteria:
             return self.contract.acceptance_criteria
         return self.active_task.acceptance if self.active_task else ()
+
+    @cached_property
+    def _made(self) -> dict[Callable[[Context], Any], Any]:
+        return {}
+
+    def once(self, make: Callable[[Context], _T]) -> _T:
+        """Return what is made of this context, made when it is first asked for."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: _T = self._made[make]
+        return made
 
     @cached_property
     def ranks(self) -> Ranks:

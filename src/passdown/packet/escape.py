@@ -22,6 +22,7 @@ _MARKS = (
 )  # fmt: skip
 """What `_PARTS` finds holds one of these, in small letters: most lines hold none, and the search is dear."""
 _OPENING = lazy_pattern(r"(?:[#>+=|~:-]|\d{1,9}(?=[.)]))")
+_TICKS = lazy_pattern("`+")
 _MAYBE = lazy_pattern(r"[*`\[\]|\\<&_~$]")
 """What `_active` has to look at; no other character is."""
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
@@ -74,7 +75,7 @@ def fenced(text: str) -> list[str]:
 
 
 def _longest_run(text: str) -> int:
-    return max((len(run) for run in re.findall("`+", text)), default=0)
+    return max((len(run) for run in _TICKS.findall(text)), default=0)
 
 
 def _plain(text: str, *, at_start: bool) -> str:

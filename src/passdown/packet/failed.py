@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from passdown.model.evidence import Check, CommandChain
 from passdown.model.packet import CommandLine, FailedAttempt
 from passdown.packet.brief import brief
@@ -81,14 +83,14 @@ def list_commands(context: Context) -> tuple[list[CommandLine], int]:
     """
     accepted = context.accepted
     every = context.chains
-    chains = [chain for chain in every if is_acceptance(chain, accepted) or not _only_looks(chain)]
     ranked = sorted(
-        range(len(chains)),
+        range(len(every)),
         key=lambda at: (
-            not is_acceptance(chains[at], accepted), not is_unresolved(chains[at]), _WEIGHT[chains[at].kind], -at,
+            not is_acceptance(every[at], accepted), not is_unresolved(every[at]), _WEIGHT[every[at].kind], -at,
         ),
     )  # fmt: skip
-    kept = [chains[at] for at in ranked[: LISTS["commands_run"]]]
+    worth = (every[at] for at in ranked if is_acceptance(every[at], accepted) or not _only_looks(every[at]))
+    kept = list(islice(worth, LISTS["commands_run"]))
     kept.sort(
         key=lambda chain: (place(chain.runs[-1], context.ranks) if chain.runs else (0, 0, 0), chain.key, chain.command)
     )

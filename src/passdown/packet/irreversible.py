@@ -89,6 +89,7 @@ _HARMLESS = lazy_pattern(
 )
 
 
+_SPOKEN = lazy_pattern(r"`[^`]*`")
 _LETTERS = lazy_pattern(r"[a-z]+")
 _FOLDED = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
 """The four characters beyond ASCII that a search without case takes for letters of it."""
@@ -102,7 +103,7 @@ def needs_a_human(text: str, command: str = "") -> bool:
     words = _words(text)
     if _is_final(command, _words(command)) or _is_final(text, words):
         return not _HARMLESS.search(command or text)
-    prose = re.sub(r"`[^`]*`", "`x`", text)
+    prose = _SPOKEN.sub("`x`", text)
     if not words.isdisjoint(_VERB_WORDS) and _FIRST_VERB.search(prose.strip()):
         return True
     return not prose.isascii() and _CJK.search(prose) is not None

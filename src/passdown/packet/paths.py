@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 
 from msgspec import Struct
@@ -38,6 +37,8 @@ _PRODUCT_NAMES = "node.js next.js vue.js nuxt.js express.js react.js three.js d3
 _PRODUCTS = frozenset(_PRODUCT_NAMES.split())
 _NAMED = lazy_pattern(r"[A-Za-z0-9_.@+\-/\[\]]+")
 _QUOTED = lazy_pattern(r"`([^`\n]{1,512})`")
+_LINES = lazy_pattern(r"(:\d+)+$")
+_ADDRESS = lazy_pattern(r"\b[a-z][a-z0-9+.-]{1,12}://\S+")
 
 
 def path_lookup(facts: PathFacts | None, evidence: Evidence) -> PathLookup:
@@ -81,8 +82,7 @@ def mentioned_paths(text: str, look: PathLookup) -> list[str]:
     found: dict[str, None] = {}
     for candidate in [*_QUOTED.findall(text), *_words(text)]:
         path = candidate.split("::")[0]
-        path = re.sub(r"(:\d+)+$", "", path).rstrip(".,;:!?")
-        path = path.removeprefix("./")
+        path = (_LINES.sub("", path) if ":" in path else path).rstrip(".,;:!?").removeprefix("./")
         if not is_relative(path) or " " in path:
             continue
         fact = look(path)
@@ -92,8 +92,7 @@ def mentioned_paths(text: str, look: PathLookup) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    without_addresses = re.sub(r"\b[a-z][a-z0-9+.-]{1,12}://\S+", " ", text)
-    return _NAMED.findall(without_addresses)
+    return _NAMED.findall(_ADDRESS.sub(" ", text) if "://" in text else text)
 
 
 def _looks_like_file(path: str) -> bool:

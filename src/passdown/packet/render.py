@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from passdown.model.packet import Packet
@@ -81,5 +80,6 @@ def _render(packet: Packet, room: Room, names: dict[str, str]) -> str:
         if key == "changed" and packet.git.base:
             heading += f" (base {code(packet.git.base[:12])})"
         lines += [heading, *(body or [names["none"]]), ""]
-    lines.append(f"<!-- passdown packet {re.sub('[^0-9a-f]', '', packet.packet_id)[:64]} -->")
+    name = "".join(c for c in packet.packet_id if c in "0123456789abcdef")
+    lines.append(f"<!-- passdown packet {name[:64]} -->")
     return "\n".join(lines) + "\n"

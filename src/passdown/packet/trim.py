@@ -72,8 +72,8 @@ def trim_feedback(context: Context, outcome: Outcome) -> tuple[list[FeedbackEntr
     for chain in chains:
         records += _chain_records(chain, ranks, profile, acceptance=is_acceptance(chain, accepted))
     records.sort(key=lambda record: record.at)
-    tail = records[-profile.tail :]
-    kept = [record for record in records if record.kind != "tail" or record in tail]
+    before = max(0, len(records) - profile.tail)
+    kept = [record for record in records[:before] if record.kind != "tail"] + records[before:]
     entries = _within_tokens([_entry(context, r, profile) for r in _within_cap(kept)], profile)
     total = sum(map(runs_total, chains))
     return entries, max(0, total - sum(entry.count for entry in entries))
@@ -82,6 +82,12 @@ def trim_feedback(context: Context, outcome: Outcome) -> tuple[list[FeedbackEntr
 def _chain_records(
     chain: CommandChain, ranks: dict[tuple[str, str], int], profile: Profile, *, acceptance: bool
 ) -> list[_Record]:
+    if not acceptance and not failures(chain):
+        return [
+            _Record(at=place(run, ranks, position), run=run, chain=chain)
+            for position, run in enumerate(chain.runs)
+            if run.result != "rejected"
+        ]
     places = [place(run, ranks, position) for position, run in enumerate(chain.runs)]
     ran = [(at, run) for at, run in zip(places, chain.runs, strict=True) if run.result != "rejected"]
     records = [

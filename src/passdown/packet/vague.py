@@ -48,6 +48,7 @@ _ANCHOR = lazy_pattern(
 )
 
 
+_NO_PATH = lazy_pattern(r"^\W*(?:n/a|and/or)\W*$", re.IGNORECASE)
 _RULE = lazy_pattern(
     r"\b(?:don['’]?t|do not|never|must|only|always|without|avoid|instead|keep|prefer|no (?:new|more)|not)\b|"
     r"不要|不能|别|必须|只能|只用|禁止|务必|避免|保持|不许|しない|必ず|禁止|하지|반드시",
@@ -138,7 +139,7 @@ def _fills(word: str) -> bool:
 
 def _is_concrete(text: str) -> bool:
     text = _MASKED.sub("", unicodedata.normalize("NFKC", text))
-    if _ANCHOR.search(re.sub(r"^\W*(?:n/a|and/or)\W*$", "", text, flags=re.IGNORECASE)):
+    if _ANCHOR.search(_NO_PATH.sub("", text)):
         return True
     cjk = len(_cjk_left(text, _CJK_FILLERS))
     words = _WORD.findall(_spaced(text))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ _PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.i
 _MANIFESTS = {"package.json": "node", "Cargo.toml": "cargo", "go.mod": "go", "Gemfile": "ruby", "composer.json": "php"}
 _VARIABLE = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _ENDINGS = lazy_pattern(rb"(?m)^[^#\n]*\s(?:-?text|eol=|-?crlf|binary)")
+_NUMBERS = lazy_pattern(rb"\d+(?:\.\d+)+")
 _VERSION = lazy_pattern(rb"(?m)^version(?:_info)?\s*=\s*(\d+(?:\.\d+){1,2})")
 
 
@@ -54,7 +54,7 @@ def probe_environment(
 
 
 def _git_version(root: Path) -> str:
-    match = re.search(rb"\d+(?:\.\d+)+", run_git(root, "version"))
+    match = _NUMBERS.search(run_git(root, "version"))
     return match[0].decode() if match else "present"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 from msgspec import Struct
@@ -12,8 +11,10 @@ from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import read_bounded
 from passdown.io.git import ask_git
 from passdown.model.path import decode_path
+from passdown.model.pattern import lazy_pattern
 
 _ATTRIBUTES_LIMIT = 1 << 20
+_LFS = lazy_pattern(rb"\bfilter=lfs\b")
 _WANTED = r"^(remote\..*\.url|filter\..*\.(clean|process)|core\.(autocrlf|eol|ignorecase))$"
 
 
@@ -61,4 +62,4 @@ def read_attributes(root: Path) -> bytes:
 
 def has_lfs(root: Path, common_dir: Path) -> bool:
     """Say whether the repository uses Git LFS: an attribute names it, or it has stored objects here."""
-    return bool(re.search(rb"\bfilter=lfs\b", read_attributes(root))) or os.path.lexists(common_dir / "lfs")
+    return bool(_LFS.search(read_attributes(root))) or os.path.lexists(common_dir / "lfs")
