@@ -306,6 +306,16 @@ def test_the_state_to_be_told_is_what_the_notes_tell() -> None:
     assert not contradicts(noted("- Open errors: none"), cut, graph, (replace(ended, op="drop_fact"),))
 
 
+def test_few_samples_ask_for_no_more_than_the_question_shows(script: Any) -> None:
+    run = script().asks("Mend it.").runs("sed -i s/a/b/ src/a.py").runs("pytest -q", "1 passed").runs("ls").trajectory()
+    cuts = _cuts(run, (2, 3))
+    made = build_samples(cuts, kinds=("reconstruction",), per_trajectory=1000)
+    views = {k: sorted(one.view for one in made if one.k == k) for k in (2, 3)}
+    assert len(views[2]) == 1, "nothing is told yet but what a look shows"
+    assert {"structured", "summary", "trace"} <= set(views[3])
+    assert len(views[3]) == 4
+
+
 def test_secrets_of_a_tail_do_not_leave(script: Any) -> None:
     token = "ghp_" + "a1B2" * 9
     run = (

@@ -12,11 +12,13 @@ import msgspec
 from passdown.data.perturb.curriculum import LEVELS
 from passdown.data.records import Continuation, Cut, Cuts, Perturbed, Sample, SampleKind, Trajectory, Truth, View
 from passdown.data.samples.continuations import continuations, differs
-from passdown.data.samples.reconstruction import contradicts
+from passdown.data.samples.reconstruction import contradicts, tells_more
 
 SELF_TAILS = 0.3
 """The share of supervised samples whose continuation is a self tail without inspection, at most."""
 _ECHOED = ("repo", "structured")
+COPIES = 1
+"""Reconstruction samples of a cut whose answer is the changed files alone, which the question shows, at most."""
 _POINT = {"milestone": 0.1, "review": 0.15, "delegation": 0.15, "mid": 0.2, "error": 0.3}
 _VIEW = {"trace": 0.0, "structured": 0.05, "oracle_structured": 0.0, "summary": 0.1, "repo": 0.25}
 
@@ -54,6 +56,7 @@ def _of_cut(
         (None, Perturbed(ops=(), view=view, level=_plain_level(cut, view))) for view in cut.views
     ]
     given += enumerate(cut.perturbed)
+    copies: list[Sample] = []
     for variant, one in given:
         if one.view.name == "oracle_structured" and trajectory.split == "train":
             continue
@@ -65,9 +68,14 @@ def _of_cut(
             yield state.sample("rl")
         asked = "reconstruction" in kinds and cut.snapshot is not None and one.view.name != "oracle_structured"
         if asked and not contradicts(one.view, cut, cuts.graph, one.truths):
-            yield state.sample("reconstruction")
+            made = state.sample("reconstruction")
+            if tells_more(one.view):
+                yield made
+            else:
+                copies.append(made)
         if "echo" in kinds and _observes(trajectory, cut, one):
             yield state.sample("echo")
+    yield from sorted(copies, key=lambda made: _digest(made.sample_id))[:COPIES]
 
 
 def _plain_level(cut: Cut, view: View) -> str:

@@ -81,6 +81,11 @@ def contradicts(view: View, cut: Cut, graph: Graph, truths: Iterable[Truth] = ()
     )
 
 
+def tells_more(view: View) -> bool:
+    """Say whether the notes of a view can tell more of the state than a look at the tree shows."""
+    return view.name != "repo" and any(fact.type in ("todo", "test_result", "env") for fact in view.facts)
+
+
 class _Told:
     """What the notes of a view tell. Without a view everything is told."""
 
