@@ -61,6 +61,7 @@ class Places:
     def __init__(self, root: str, worktrees: Iterable[str] = ()) -> None:
         self._name = posix_path(root).rstrip("/").rpartition("/")[2]
         self._roots: list[str] = []
+        self._beginnings: list[tuple[str, int]] = []
         self._folders: dict[str, str] = {}
         self.identities: dict[tuple[str, str], Any] = {}
         for path in (root, *worktrees):
@@ -76,6 +77,7 @@ class Places:
         if clean and clean not in {"/", "."} and clean not in self._roots and len(self._roots) < 64:
             self._roots.append(clean)
             self._roots.sort(key=len, reverse=True)
+            self._beginnings = [(f"{_folded(root)}/", len(root) + 1) for root in self._roots]
             self._folders.clear()
             self.identities.clear()
 
@@ -90,12 +92,10 @@ class Places:
         self._add(clean)
 
     def _inside(self, path: str) -> str | None:
-        for root in self._roots:
-            folded, base = _folded(path), _folded(root)
-            if folded == base:
-                return ""
-            if folded.startswith(base + "/"):
-                return path[len(root) + 1 :]
+        folded = f"{_folded(path)}/"
+        for beginning, length in self._beginnings:
+            if folded.startswith(beginning):
+                return path[length:]
         return None
 
     def absolute(self, path: str, cwd: str) -> str:

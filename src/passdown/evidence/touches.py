@@ -72,8 +72,8 @@ class Touches:
         outcome = event.outcome if event is not None else "unknown"
         at = event.at if event is not None and event.at is not None else edit.at
         written = (*edit.paths, *(event.paths[:500] if event is not None else ()))
-        paths = tuple(dict.fromkeys(self._relative(path, edit.cwd) for path in written if path))
-        inside = tuple(path for path in paths if path)
+        paths = dict.fromkeys([self._relative(path, edit.cwd) for path in written if path])
+        inside = tuple([path for path in paths if path])
         self.outside += len(paths) - len(inside)
         if edit.active and outcome != "rejected":
             for path in inside:

@@ -33,6 +33,9 @@ _REMEMBERED = 4096
 _REMEMBERED_SHORT = 512
 """How many texts in which nothing was found are remembered, and of how many characters: many are redacted twice."""
 
+_MARKS = "_~=:-/."
+"""Characters of anchors, the rarest in texts first."""
+
 KEY_MARKS = ("PRIVATE KEY", "PuTTY-User-Key", "Private-MAC")
 """A text without any of these holds no private key: every line of it can be redacted by itself."""
 
@@ -209,12 +212,8 @@ def _pieces(text: str) -> Iterator[str]:
 def _line_spans(text: str, short: int) -> Iterator[Span]:
     searches, rules, words = _tables()
     for anchors, search in searches:
-        if len(text) < short:
-            for anchor in anchors:
-                if anchor in text:
-                    break
-            else:
-                continue
+        if len(text) < short and not _holds(anchors, text):
+            continue
         position, patience = 0, Patience(text)
         while found := search.search(text, position):
             position = found.start() + 1
@@ -236,6 +235,15 @@ def _found(words: _Words, lowered: str) -> Iterable[re.Match[str]]:
     if len(lowered) < _ALL_AT_ONCE:
         return words.together.finditer(lowered)
     return merge(*(search.finditer(lowered) for search in words.apart), key=re.Match.start)
+
+
+def _holds(anchors: tuple[_Marked, ...], text: str) -> bool:
+    for mark, these in anchors:
+        if mark in text:
+            for anchor in these:
+                if anchor in text:
+                    return True
+    return False
 
 
 def _span_of(row: _Row, text: str, anchor: int) -> Span | None:
@@ -287,7 +295,10 @@ def _lowered(text: str) -> str:
     return lowered if len(lowered) == len(text) else text.translate(_LOWER)
 
 
-_Search = tuple[tuple[str, ...], re.Pattern[str]]
+_Marked = tuple[str, tuple[str, ...]]
+"""Anchors that all hold one character, and that character: most texts have it not."""
+
+_Search = tuple[tuple[_Marked, ...], re.Pattern[str]]
 """Anchors, and the expression that finds them all. It is not made for a short text that holds none of them."""
 
 
@@ -337,7 +348,10 @@ def _searches(anchors: set[str]) -> Iterator[_Search]:
 
 def _search(anchors: Iterable[str]) -> _Search:
     these = tuple(sorted(anchors))
-    return these, lazy_pattern(lambda: _trie(these))
+    marked: dict[str, list[str]] = {}
+    for anchor in these:
+        marked.setdefault(next((mark for mark in _MARKS if mark in anchor), ""), []).append(anchor)
+    return tuple((mark, tuple(some)) for mark, some in marked.items()), lazy_pattern(lambda: _trie(these))
 
 
 @cache
