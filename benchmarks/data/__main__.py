@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.data.memory import memory
 from benchmarks.data.peers import against_peer
 from benchmarks.data.rates import rates
-from benchmarks.data.runner import memory, overhead, scaling
+from benchmarks.data.runner import overhead, scaling
 
 
 def measure(folder: Path, rows: int, many: int, python: str) -> Iterator[dict[str, Any]]:

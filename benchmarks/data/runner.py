@@ -1,9 +1,8 @@
-"""What the runner itself costs: against a plain loop, with two processes, and in memory as the corpus grows."""
+"""What the runner itself costs: against a plain loop, and with two processes."""
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchmarks.data import reference
-from benchmarks.measure import run
 from passdown.data.engine.ingest import find_inputs, list_files
 from passdown.data.engine.pipeline import Pipeline
 from passdown.data.engine.processes import Processes
@@ -24,19 +22,6 @@ from passdown.data.records import Reject
 Row = dict[str, Any]
 Given = TypeVar("Given")
 Made = TypeVar("Made")
-_LONGEST = 7
-"""Steps of the trajectories with which memory is measured: many rows at little cost."""
-_MEMORY = """
-import sys
-from pathlib import Path
-from passdown.data.engine.ingest import find_inputs, list_files
-from passdown.data.engine.pipeline import Pipeline
-from passdown.data.engine.steps import run_steps
-if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    list_files(find_inputs([folder / "rows.jsonl"]), folder / "work/files")
-    run_steps(sys.argv[2].split(","), Pipeline(source=[]), folder / "work")
-"""
 
 
 class _Timed(Processes):
@@ -131,27 +116,3 @@ def scaling(folder: Path, count: int) -> Iterator[Row]:
         yield {"what": f"two processes against one, by {what}", "measured": round(times, 2), "goal": 1.7,
                "unit": "times", "one_s": round(of[1], 1), "two_s": round(of[2], 1), "ratio": round(times / 1.7, 2),
                "load": round(os.getloadavg()[0], 1)}  # fmt: skip
-
-
-def memory(folder: Path, few: int, many: int) -> Iterator[Row]:
-    """Compare the peak memory of a process that does every shard by itself, for two sizes of the corpus.
-
-    The steps that see the whole set go over all rows; all of them, which keep nothing from one shard to the next, over
-    fewer, but more than the 256 of a row group: up to there memory grows.
-    """
-    whole = ",".join(step.name for step in STEPS)
-    for what, names, counts in (
-        ("read to decide", "read,quality,sign,decide", (few, many)),
-        ("read to build", whole, (few * 3 // 5, many // 25)),
-    ):  # fmt: skip
-        peak: list[float] = []
-        for count in counts:
-            place = folder / f"{names.count(',')}-{count}"
-            place.mkdir(parents=True)
-            reference.write(place / "rows.jsonl", count, _LONGEST)
-            (place / "run.py").write_text(_MEMORY)
-            peak.append(run([sys.executable, str(place / "run.py"), str(place), names]).peak)
-        yield {"what": f"peak memory, {what}, {counts[0]:,} and {counts[1]:,} rows",
-               "measured": round(100 * (peak[1] / peak[0] - 1), 1), "goal": 15, "unit": "% more",
-               "few_mb": round(peak[0]), "many_mb": round(peak[1]), "most_mb": 1000,
-               "ratio": round(1.15 * peak[0] / peak[1], 2)}  # fmt: skip
