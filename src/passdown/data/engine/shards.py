@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 64
-BATCH_BYTES = 1 << 20
+BATCH_BYTES = 1 << 19
 GROUP_ROWS = 256
-GROUP_BYTES = 2 << 20
-_PAGE_CHECK = 8
-"""Rows after which the writer looks whether a page is full. By default it is 1,024: a row group is one page then, which
-a reader has to hold whole."""
+GROUP_BYTES = 1 << 20
+_PAGE_BYTES = 256 << 10
+"""Of a page of a column, about. With Arrow's own settings a row group is one page, which a reader has to hold whole,
+and larger buffers leave larger holes in a process's memory."""
 REJECTS = "rejects"
 """The folder, beside a step's shards, of the rows that it dropped."""
 
@@ -64,7 +64,7 @@ class ShardWriter:
         self._schema = schema()
         self._file = pa.parquet.ParquetWriter(
             self._staged, self._schema, compression="zstd", use_dictionary=list(COLUMNS), write_statistics=False,
-            write_batch_size=_PAGE_CHECK,
+            data_page_size=_PAGE_BYTES, write_batch_size=1,
         )  # fmt: skip
         self._waiting: list[Row] = []
         self._bytes = 0

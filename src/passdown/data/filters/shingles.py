@@ -25,6 +25,8 @@ GRAM = 5
 _WORD = lazy_pattern(r"\w+")
 _TASK = 20_000
 _FEWEST = 8
+_LONGEST = 64
+"""Characters of a token that is remembered: words come again, whole commands do not."""
 _BASE = 0x9E3779B97F4A7C15
 
 
@@ -48,7 +50,8 @@ def words_of(text: str) -> list[str]:
 
 def grams(tokens: list[str], size: int, salt: str = "") -> npt.NDArray[np.uint64]:
     """Return the hash of every run of `size` tokens; of fewer tokens, that of them all."""
-    hashes = np.fromiter((_hash(salt, token) for token in tokens), np.uint64, len(tokens))
+    each = ((_word_hash if len(token) <= _LONGEST else _hash)(salt, token) for token in tokens)
+    hashes = np.fromiter(each, np.uint64, len(tokens))
     width = min(size, len(tokens))
     found: npt.NDArray[np.uint64] = np.zeros(len(tokens) - width + 1 if tokens else 0, np.uint64)
     for offset in range(width):
@@ -57,9 +60,11 @@ def grams(tokens: list[str], size: int, salt: str = "") -> npt.NDArray[np.uint64
     return mixed(found)
 
 
-@lru_cache(maxsize=1 << 14)
 def _hash(salt: str, token: str) -> int:
     return int.from_bytes(hashlib.blake2b(f"{salt}\x1f{token}".encode("utf-8", "replace"), digest_size=8).digest())
+
+
+_word_hash = lru_cache(maxsize=1 << 13)(_hash)
 
 
 def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
