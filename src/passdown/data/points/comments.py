@@ -30,7 +30,7 @@ _DEALS = (
 _ANSWERS = r"(?:address|answer|handle|resolve|respond to|reply to|work through|go through)"
 _LOOKS = r"(?:check|see|read|look at|get|fetch|pull|access|address|answer)"
 _GOT = (
-    r"\b(?:(?:got|received) (?:this|these|some|the following)|here(?:'s| is| are)|there(?:'s| is| are)|incoming"
+    r"\b(?:(?:got|getting|received) (?:this|these|some|the following)|here(?:'s| is| are)|there(?:'s| is| are)|incoming"
     r"|unresolved|outstanding|latest)"
 )
 _FOUND = (
@@ -44,6 +44,7 @@ _MAKES = (
     r"|(?:list|show|display|collect|render|parse|fetch|read|count|map|cover)(?:s|es))"
 )
 """What somebody does who makes comments, and what a program does that shows them."""
+_ENDS = rf"(?: now| again| on {_THE}*{_PULL})*\W{{0,12}}(?m:$)"
 
 
 def _says() -> str:
@@ -73,6 +74,10 @@ def _says() -> str:
             rf"\breviewed by\b[^\n.]{{1,60}}\bleft\b[^\n.]{{0,30}}\b{_WHAT}\b",
             # check copilot's latest review
             rf"\b{_LOOKS}\b[^.\n]{{0,40}}\b(?:latest|last|new|recent|their|his|her)\b[^.\n]{{0,20}}\breview\b",
+            # fix these 3 issues in the login PR; check qodo now; is this addressed? …
+            rf"\b(?:address|fix|resolve) (?:these|the following) (?:\d+ )?{_POINTS} in [^\n:]{{0,40}}\b{_PULL}\b",
+            rf"(?m:^)\W{{0,12}}(?:re)?check (?:for )?(?:(?:any|all|the|new|updated?|latest) )*{_BOT}" + _ENDS,
+            r"\b(?:is|was) (?:this|that) addressed\?\s+\S",
             r"\b(?:each|every|these|the following) findings?\b|\bfindings (?:are )?(?:\w+ )?(?:below|above|attached)\b",
         )
     )
@@ -89,13 +94,24 @@ _LAYOUT = lazy_pattern(
     r"|(?:^[ \t]*(?:[-*] )?|\s[-:\u2013\u2014] )\[(?:P[0-3]|blocker|major|minor|nit)\]"
     r"|^[-* ]*in [`@]{1,2}[^\s`]+`? around lines? \d"
     r"|^comment on lines? [+-]?\d"
+    r"|(?-i:\bP[0-3] Badge [A-Z])"
+    r"|\b(?:address|fix|resolve|handle|apply|review|improve)\b[^\n]{0,80}/pull/\d+#issuecomment-\d"
     r"|/pull/\d+(?:/files)?#(?:discussion_r|pullrequestreview-)\d|/merge_requests/\d+#note_\d"
 )
 """Marked lines, what a forge's page shows above a comment, or a link to a thread."""
 _GRADED = lazy_pattern(
     r"(?im)^\W{0,12}(?:\d+[.)] *)?\[?(?:critical|high|medium|low|major|minor)(?: severity)?\]? *(?:[:\u2014\u2013-]|$)"
+    r"|[^\n]\s\d+[.)] (?:critical|high|medium|low): "
 )
 _PLACE = lazy_pattern(r"[\w/-]{1,80}\.\w{1,5}:\d")
+_ADVISES = lazy_pattern(r"(?:[.!?]\s+|\n)(?:Consider (?:\w+ly )?\w+ing|Please (?:either|consider))\b")
+_CODE = lazy_pattern(r"\b\w{1,80}\(\)|\b[a-z]+[A-Z]\w|\b[A-Z][a-z]+[A-Z]\w|\b[^\W_]+_\w|`[^`\n]+`")
+"""What a reviewer says of the code, and then advises: `f()` has no timeout. Consider using one."""
+_EAST = lazy_pattern(
+    r"(?i)レビュー(?:対応を?(?:お?願|して|でき)|[がも]?[来届](?!い?たら|れば)|の?(?:指摘|コメント)[にをへ](?:対応|修正|反映|解決))"
+    r"|[查看读处理解决修改据按对][^\n]{0,12}(?:(?<![a-z])(?:pr|review)|评审|审查) ?的?(?:回复|评论|意见|反馈)"
+)
+"""In Japanese: a review came, or is to be answered; in Chinese: to read or deal with what reviewers said."""
 _TITLE = lazy_pattern(r"(?im)^#{1,4} [^\n]{0,60}\breview\b")
 _PART = lazy_pattern(
     r"(?im)^\W{0,12}(?:verdict|findings|overall assessment|issues found|critical issues|key findings)\b"
@@ -140,9 +156,15 @@ def brings(text: str) -> bool:
         return False
     if _LAYOUT.search(text) or (_GRADED.search(text) and _PLACE.search(text)):
         return True
-    if _TITLE.search(text) and _PART.search(text):
+    if (_TITLE.search(text) and _PART.search(text)) or _EAST.search(text) or _advises(text):
         return True
     return any(_has_come(text, found) for found in _SAYS.finditer(text))
+
+
+def _advises(text: str) -> bool:
+    """Say whether the text tells of the code and then advises what to do instead, as a reviewer writes."""
+    found = _ADVISES.search(text)
+    return found is not None and _CODE.search(text, 0, found.start()) is not None
 
 
 def _has_come(text: str, found: re.Match[str]) -> bool:
