@@ -262,7 +262,11 @@ def test_the_state_to_be_told_holds_only_what_was_observed(solved: Trajectory) -
 
 def test_the_state_is_the_one_that_the_operators_left_and_a_look_shows_it(solved: Trajectory) -> None:
     there = FileState(path="src/a.py", blob="0" * 64)
-    before = Snapshot(snapshot_id="s", delta=(there, FileState(path="/tmp/x.sed", blob="1" * 64)), dirty=("b.py",))
+    before = Snapshot(
+        snapshot_id="s",
+        delta=(there, FileState(path="/tmp/x.sed", blob="1" * 64), FileState(path="C:/Users/ann/x.md", blob="2" * 64)),
+        dirty=("b.py",),
+    )
     after = replace(before, delta=(FileState(path="src/a.py"),))
     cut = Cut(point=Point(trajectory_id=solved.trajectory_id, k=1, kind="mid"), snapshot=before)
     nodes = (

@@ -130,7 +130,7 @@ def _changed(snapshot: Snapshot) -> list[str]:
 
 
 def _outside(path: str) -> bool:
-    return path.startswith(("/", "~"))
+    return path.startswith(("/", "~")) or path[1:3] == ":/"
 
 
 def _name(node: Subtask) -> str:

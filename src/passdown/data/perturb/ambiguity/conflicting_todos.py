@@ -16,6 +16,9 @@ _BEGINNING = lazy_pattern(
     r"(?:now |next |also )?"
 )
 
+_SHORT = 80
+"""Characters of an announcement that can be put as an item, at most."""
+
 
 def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
     """Contradict a share `strength` of the open items, at least one, by another item of the same notes.
@@ -24,7 +27,7 @@ def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
     """
     known = stated(scene.view)
     items = [fact for fact in known if fact.type == "todo" and fact.value != "completed"]
-    items = items or [fact for fact in known if fact.type == "next_action" and fact.status == "stated"]
+    items = items or [fact for fact in known if _is_step(fact)]
     if not items:
         raise InapplicableError("the notes state no open item")
     chosen = dice.sample(items, amount(len(items), strength))
@@ -38,3 +41,8 @@ def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
     return ambiguity(
         now, "conflicting_todos", strength, params, acceptable=("follow_the_task",), must_detect=True
     )  # fmt: skip
+
+
+def _is_step(fact: Fact) -> bool:
+    """Say whether a fact is a next step that the agent itself announced, in few words."""
+    return fact.type == "next_action" and fact.status == "stated" and len(fact.key) <= _SHORT
