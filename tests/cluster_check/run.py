@@ -75,6 +75,17 @@ def hashes(file: Path) -> dict[str, str]:
     return made | {f"{step.writes}/rejects": set_hash([out / step.writes / "rejects"]) for step in STEPS}
 
 
+def ingested(file: Path) -> list[str]:
+    """Ingest the pipeline's runs in this process and under Ray; return the folders that differ."""
+    made = []
+    for name in ("local", "ray"):
+        out = file.parent / f"ingested-{name}"
+        argv = ["data", "ingest", str(file.parent / "runs"), "-o", str(out), "--backend", name]
+        subprocess.run([sys.executable, "-m", "passdown", *argv], check=True, stdout=subprocess.DEVNULL)
+        made.append({step.writes: set_hash([out / step.writes]) for step in STEPS[:4]})
+    return [step for step in made[0] if made[0][step] != made[1][step]]
+
+
 def main() -> int:
     """Compare the ways to run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -97,6 +108,8 @@ def main() -> int:
             differ = sorted(step for step in wanted if wanted[step] != found[step])
             told[f"{name}_differs_in"] = differ
             same = same and not differ
+        told["ingest_differs_in"] = differ = ingested(first)
+        same = same and not differ
         told["samples"] = wanted["samples"]
     print(json.dumps({"same": same, **told}))
     return 0 if same else 1

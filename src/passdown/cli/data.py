@@ -70,10 +70,9 @@ observations = false       # true: train on what the environment answered as wel
 """
 
 
-def _running(command: _Command) -> _Command:
-    """Add the options of every step that works on a folder."""
+def _working(command: _Command) -> _Command:
+    """Add the options of whatever works on shards: where, and how it tells."""
     for option in reversed((
-        click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path)),
         click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes to work in."),
         click.option(
             "--backend", default="local", show_default=True, type=click.Choice(["local", "ray"]),
@@ -83,6 +82,12 @@ def _running(command: _Command) -> _Command:
     )):  # fmt: skip
         command = option(command)
     return command
+
+
+def _running(command: _Command) -> _Command:
+    """Add the argument and the options of every step that works on a folder."""
+    folder = click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+    return folder(_working(command))
 
 
 @click.group()
@@ -105,12 +110,10 @@ def data() -> None:
 @click.option("--licences", metavar="TABLE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="A TSV or CSV table with the columns file and licence.")  # fmt: skip
 @click.option("--evaluation", default="", metavar="FILE", help="A JSONL list of instances to keep out.")
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes to work in.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@_working
 def ingest(
-    paths: tuple[Path, ...], folder: Path, source: str, licence: str, licences: Path | None, evaluation: str,
-    workers: int, as_json: bool,
-) -> None:  # fmt: skip
+    paths: tuple[Path, ...], folder: Path, source: str, licence: str, licences: Path | None, evaluation: str, **how: Any
+) -> None:
     """Read trajectories, sessions, published sets or commit series; filter, remove duplicates, split by repository."""
     from passdown.data.engine.pipeline import FilterTable, Pipeline, SourceTable
     from passdown.data.engine.steps import list_sources
@@ -121,7 +124,7 @@ def ingest(
         source=sources, filter=FilterTable(evaluation=str(Path(evaluation).resolve()) if evaluation else "")
     )
     list_sources(pipeline, Path("/"), folder)
-    _run(["read", "quality", "sign", "decide"], pipeline, folder, workers=workers, backend="local", as_json=as_json)
+    _run(["read", "quality", "sign", "decide"], pipeline, folder, **how)
 
 
 @data.command()
@@ -298,10 +301,7 @@ def _show(found: Rendered, *, whole: bool) -> None:
 @data.command()
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--example", is_flag=True, help="Print a pipeline file with every setting, and stop.")
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes to work in.")
-@click.option("--backend", default="local", show_default=True, type=click.Choice(["local", "ray"]),
-              help="Work in processes here, or as Ray Data's tasks on a cluster.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@_working
 def pipeline(file: Path | None, example: bool, workers: int, backend: Backend, as_json: bool) -> None:
     """Run the whole of a pipeline file: read, filter, cut, view, build, export, card."""
     if example or file is None:

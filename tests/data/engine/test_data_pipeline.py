@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,18 @@ def test_the_steps_one_by_one_as_the_guide_has_them(folder: Path, tmp_path: Path
     assert json.loads(other.stdout)["dropped"] == {"its licence was not asked for": sum(done["samples"].values())}
     assert [path.name for path in out.iterdir()] == ["export.json"], "what is not written again is gone"
     assert "its licence was not asked for" in _passdown("card", work)
+
+
+def test_ingest_works_under_ray_or_says_what_that_needs(folder: Path, tmp_path: Path) -> None:
+    """The rows are compared by `tests/cluster_check/run.py`, where Ray is installed."""
+    words = ["data", "ingest", str(folder / "runs"), "-o", str(tmp_path / "work"), "--backend", "ray"]
+    done = CliRunner().invoke(cli, words)
+    if find_spec("ray") is None:
+        assert done.exit_code != 0
+        assert "extra `ray`" in str(done.exception) + done.output
+    else:
+        assert done.exit_code == 0
+        assert list((tmp_path / "work/trajectories").glob("part-*.parquet"))
 
 
 def test_a_new_commit_is_read_again(tmp_path: Path) -> None:
