@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.agents.table import TABLE, Agent
 from passdown.io.ancestry import Program
@@ -32,7 +33,7 @@ _RUNNERS = ("node", "nodejs", "bun", "deno")
 _PYTHON = "python"
 
 
-class Around(NamedTuple):
+class Around(Struct, frozen=True, gc=False):
     """The agent around us, and how that is known."""
 
     agent: str

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 _HEADS = (
     "GITHUB_HEAD_REF", "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME", "CHANGE_BRANCH", "SYSTEM_PULLREQUEST_SOURCEBRANCH",
@@ -13,7 +15,7 @@ _HEADS = (
 _TAGS = ("CI_COMMIT_TAG", "CIRCLE_TAG", "BUILDKITE_TAG", "TRAVIS_TAG", "BITBUCKET_TAG", "TAG_NAME")
 
 
-class CiBranch(NamedTuple):
+class CiBranch(Struct, frozen=True, gc=False):
     """What is built. `kind` tells a branch from a tag and from a pull request's own ref."""
 
     name: str = ""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 from passdown.model.pattern import compile_pattern
 
@@ -23,7 +25,7 @@ _RUST_RAW = r'(?<!\w)b?r(?P<hashes>#*)".*?(?:"(?P=hashes)|\Z)'
 _PYTHON_TRIPLE = r"'''(?:\\.|[^\\])*?(?:'''|\\?\Z)|\"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\\?\Z)"
 
 
-class Language(NamedTuple):
+class Language(Struct, frozen=True, gc=False):
     """One language. `family` groups those whose code has the same shape; `tokens` matches comments and strings.
 
     `heredoc` matches the opening of a here-document, its end word in the group `word`; empty when there is none.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from passdown.clean.options import Situation
 from passdown.evidence.tests import looks_like_command
@@ -13,7 +13,7 @@ from passdown.workbench.locate import candidates, exists, own_output, read_file
 from passdown.workbench.verification import read_verification
 
 
-class Proof(NamedTuple):
+class Proof(Struct, frozen=True, gc=False):
     """`passed` and `commands_ok` are None when nothing is recorded; `stale`: the report judged another commit."""
 
     passed: bool | None = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 _PROC = Path("/proc")
 _DEPTH = 12
@@ -33,7 +34,7 @@ def ancestors() -> tuple[str, ...]:
     return tuple(found)
 
 
-class Program(NamedTuple):
+class Program(Struct, frozen=True, gc=False):
     """A running program: its process, the file that is executed, and the first words of its command line."""
 
     pid: int

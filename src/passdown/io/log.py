@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Generic, Literal, NamedTuple, TypeVar
+from typing import IO, Generic, Literal, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from passdown.errors import UnsafeError
 from passdown.io.files import open_regular
@@ -110,7 +111,7 @@ def head_of(stream: IO[bytes]) -> bytes:
     return head
 
 
-class Ends(NamedTuple):
+class Ends(Struct, frozen=True, gc=False):
     """The first and last bytes of a file, its size, and when it last changed (milliseconds)."""
 
     head: bytes

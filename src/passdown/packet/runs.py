@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from passdown.evidence.covering import covers
 from passdown.model.command import normalize_command
@@ -56,7 +55,7 @@ def is_unresolved(chain: CommandChain) -> bool:
     return chain.final != "ok" and failures(chain) > 0
 
 
-class Green(NamedTuple):
+class Green(Struct, frozen=True, gc=False):
     """A chain's last green run, and where it stands."""
 
     chain: CommandChain

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
+
+from msgspec import Struct
 
 from passdown.model.session import AnyEvent, SessionRef
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from passdown.trajectories.document import Row
 
 
-class Format(NamedTuple):
+class Format(Struct, frozen=True, gc=False):
     """One row: the format's id, its name as people write it, and the module that reads it."""
 
     id: str
