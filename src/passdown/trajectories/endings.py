@@ -21,6 +21,7 @@ _CODE_LAST = lazy_pattern(
     r"\[(?:The command completed|Command finished) with exit code (-?\d{1,10})\.?\]|"
     r"(?m:^(?:Exit Code|exit code|Process exited with code):? (-?\d{1,10})\s*$)"
 )
+_BEFORE = len("[The command completed with e")
 _TIMED_OUT = lazy_pattern(
     r"(?i)\bEXECUTION TIMED OUT\b|timed out (?:after|and has been killed)|was cancelled because it took more than|"
     r"(?:command|process) timed out"
@@ -98,8 +99,8 @@ def ending(action: Action, text: str, *, failed: bool | None = None, code: int |
 
 def _code_in(text: str) -> int | None:
     match = _CODE_FIRST.match(text[:_HEAD])
-    if match is None and "xit" in (tail := text[-_TAIL:]):  # which all of them hold, and few texts do
-        match = next(reversed(list(_CODE_LAST.finditer(tail))), None)
+    if match is None and (exits := (tail := text[-_TAIL:]).find("xit")) >= 0:  # all hold it, and begin little before it
+        match = next(reversed(list(_CODE_LAST.finditer(tail, max(0, exits - _BEFORE)))), None)
     written = next((group for group in match.groups() if group), None) if match else None
     return int(written) if written is not None else None
 
