@@ -29,6 +29,13 @@ class _Powers(NamedTuple):
     down: Numbers
 
 
+class _Characters(NamedTuple):
+    """The codes of a text's characters, and what each is to a token."""
+
+    codes: npt.NDArray[np.uint8] | npt.NDArray[np.uint32]
+    kinds: npt.NDArray[np.uint8]
+
+
 class _Tokens(NamedTuple):
     """The tokens of a text: where each begins, and its number."""
 
@@ -107,8 +114,7 @@ def _tokens(text: str) -> _Tokens:
     A token's number is the sum of its characters' codes, each times a power of the base, cut out of the sums up to
     every character.
     """
-    codes = _codes(text)
-    kinds = _kinds(codes)
+    codes, kinds = _characters(text)
     word = np.zeros(len(codes) + 2, np.bool_)
     word[1:-1] = kinds == _WORD
     sign = kinds == _SIGN
@@ -121,21 +127,16 @@ def _tokens(text: str) -> _Tokens:
     return _Tokens(begin, (sums[end] - sums[begin]) * powers.down[begin])
 
 
-def _codes(text: str) -> npt.NDArray[np.uint8] | npt.NDArray[np.uint32]:
+def _characters(text: str) -> _Characters:
+    """Return a text's characters. One outside of ASCII is looked up once in the life of the process."""
     if text.isascii():
-        return np.frombuffer(text.encode("ascii"), np.uint8)
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-
-
-def _kinds(codes: npt.NDArray[np.uint8] | npt.NDArray[np.uint32]) -> npt.NDArray[np.uint8]:
-    """Return what each character is to a token. A character is looked up once in the life of the process."""
+        data = text.encode("ascii")
+        return _Characters(np.frombuffer(data, np.uint8), np.frombuffer(data.translate(_ascii()), np.uint8))
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     table = _table()
-    kinds = table[codes]
-    if codes.dtype == np.uint8:
-        return kinds
-    for code in np.unique(codes[kinds == _UNKNOWN]).tolist():
+    for code in np.unique(codes[table[codes] == _UNKNOWN]).tolist():
         table[code] = _kind(chr(code))
-    return table[codes]
+    return _Characters(codes, table[codes])
 
 
 def _kind(character: str) -> int:
@@ -145,10 +146,13 @@ def _kind(character: str) -> int:
 
 
 @cache
+def _ascii() -> bytes:
+    return bytes(_kind(chr(code)) if code < 128 else _NOTHING for code in range(256))
+
+
+@cache
 def _table() -> npt.NDArray[np.uint8]:
-    table = np.full(0x110000, _UNKNOWN, np.uint8)
-    table[:128] = [_kind(chr(code)) for code in range(128)]
-    return table
+    return np.full(0x110000, _UNKNOWN, np.uint8)
 
 
 @cache
