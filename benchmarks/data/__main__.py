@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +19,20 @@ from benchmarks.data.peers import against_peer
 from benchmarks.data.rates import rates
 from benchmarks.data.runner import overhead, scaling
 
+GROUPS = ("rates", "peer", "overhead", "scaling", "memory")
 
-def measure(folder: Path, rows: int, many: int, python: str) -> Iterator[dict[str, Any]]:
-    """Yield every line of the table."""
-    yield from rates(folder, max(4, rows // 4))
-    yield from against_peer(folder / "peer", rows, python)
-    yield from overhead(folder / "overhead", max(8, rows // 4))
-    yield from scaling(folder / "scaling", rows)
-    yield from memory(folder / "memory", max(10, many // 50), many)
+
+def measure(folder: Path, rows: int, many: int, python: str, only: Sequence[str] = GROUPS) -> Iterator[dict[str, Any]]:
+    """Yield every line of the table, or those of some groups."""
+    groups: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
+        "rates": lambda: rates(folder, max(4, rows // 4)),
+        "peer": lambda: against_peer(folder / "peer", rows, python),
+        "overhead": lambda: overhead(folder / "overhead", max(8, rows // 4)),
+        "scaling": lambda: scaling(folder / "scaling", rows),
+        "memory": lambda: memory(folder / "memory", max(10, many // 50), many),
+    }
+    for name in only:
+        yield from groups[name]()
 
 
 def main() -> None:
@@ -37,11 +43,12 @@ def main() -> None:
         "--many", type=int, default=50_000, help="short trajectories for memory; the few are a fiftieth"
     )
     parser.add_argument("--peer", default=sys.executable, metavar="PYTHON", help="an interpreter that has datatrove")
+    parser.add_argument("--only", nargs="+", choices=GROUPS, default=GROUPS, help="groups of lines, by default all")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--folder", help="where to put the files")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as place:
-        for line in measure(Path(place), given.rows, given.many, given.peer):
+        for line in measure(Path(place), given.rows, given.many, given.peer, given.only):
             print(json.dumps(line) if given.json else _shown(line), flush=True)
 
 
