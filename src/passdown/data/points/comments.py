@@ -74,6 +74,9 @@ def _says() -> str:
             rf"\breviewed by\b[^\n.]{{1,60}}\bleft\b[^\n.]{{0,30}}\b{_WHAT}\b",
             # check copilot's latest review
             rf"\b{_LOOKS}\b[^.\n]{{0,40}}\b(?:latest|last|new|recent|their|his|her)\b[^.\n]{{0,20}}\breview\b",
+            # copilot has done its review; outstanding PR reviews
+            rf"\b{_BOT} (?:has |is )?(?:done|finished|completed|posted)(?: with)? (?:its|the|a) (?:\w+ )?review\b",
+            r"\b(?:outstanding|unanswered|incoming) (?:(?:pr|code) )?reviews?\b",
             # fix these 3 issues in the login PR; check qodo now; is this addressed? …
             rf"\b(?:address|fix|resolve) (?:these|the following) (?:\d+ )?{_POINTS} in [^\n:]{{0,40}}\b{_PULL}\b",
             rf"(?m:^)\W{{0,12}}(?:re)?check (?:for )?(?:(?:any|all|the|new|updated?|latest) )*{_BOT}" + _ENDS,
@@ -110,6 +113,7 @@ _CODE = lazy_pattern(r"\b\w{1,80}\(\)|\b[a-z]+[A-Z]\w|\b[A-Z][a-z]+[A-Z]\w|\b[^\
 _EAST = lazy_pattern(
     r"(?i)レビュー(?:対応を?(?:お?願|して|でき)|[がも]?[来届](?!い?たら|れば)|の?(?:指摘|コメント)[にをへ](?:対応|修正|反映|解決))"
     r"|[查看读处理解决修改据按对][^\n]{0,12}(?:(?<![a-z])(?:pr|review)|评审|审查) ?的?(?:回复|评论|意见|反馈)"
+    rf"|看[下看一]{{0,2}} ?(?:最新的?|{_BOT}) ?的? ?review"
 )
 """In Japanese: a review came, or is to be answered; in Chinese: to read or deal with what reviewers said."""
 _TITLE = lazy_pattern(r"(?im)^#{1,4} [^\n]{0,60}\breview\b")
