@@ -24,7 +24,7 @@ from passdown.packet.looking import looks_around
 from passdown.packet.noted import NOTE, noted_step
 from passdown.packet.paths import mentioned_paths
 from passdown.packet.questions import NEXT_ACTION
-from passdown.packet.stated import is_answered_question, is_closed, says_what_next
+from passdown.packet.stated import is_answered_question, is_carried_out, is_closed, says_what_next
 from passdown.packet.vague import MAX_LENGTH, is_vague, refusal
 
 _TEST_NAME = lazy_pattern(r"[\w./:\-\[\]#@+=,]{1,160}")
@@ -120,7 +120,8 @@ def _derived(
                 yield _action(text, f"derived:{rule}", basis=item.basis)
     step, request = context.evidence.last_step, last_request(context)
     waiting = request is not None and step is not None and (request.at or 0) > (step.at or 0) > 0
-    if step is not None and not waiting and says_what_next(step.text):
+    ahead = step is not None and says_what_next(step.text) and not is_carried_out(context.evidence, step)
+    if step is not None and ahead and not waiting:
         yield _action(_one(context, step.text), "derived:last_step", basis="declared")
     if request is not None:
         yield _requested(context, request, waiting=waiting)
