@@ -64,8 +64,9 @@ def neutralise(text: str) -> str:
 
 def _is_plain(text: str) -> bool:
     """Say at little cost that there is nothing to do; the tables behind `_cleaned` are dear to build."""
-    bare = text.replace("\n", "").replace("\t", "")
-    return bare.isprintable() and (bare.isascii() or not any(map(_draws_nothing, set(bare))))
+    if not text.isprintable() and not text.replace("\n", "").replace("\t", "").isprintable():
+        return False
+    return text.isascii() or not any(map(_draws_nothing, set(text)))
 
 
 @lru_cache(maxsize=4096)

@@ -86,6 +86,7 @@ class Known(Struct, frozen=True, kw_only=True, dict=True):
     prefix: Prefix
     trajectory: Trajectory
     shared: Shared
+    ledger: Ledger
     lookahead: Lookahead | None = None
     labels: Labels = field(default_factory=Labels)
 
@@ -112,11 +113,6 @@ class Known(Struct, frozen=True, kw_only=True, dict=True):
         return self.lookahead.is_clear(*shown, self.prefix.k, added)
 
     @cached_property
-    def ledger(self) -> Ledger:
-        """What was changed up to the cut."""
-        return ledger_of(self.prefix.steps)
-
-    @cached_property
     def ended(self) -> dict[str, tuple[int, int]]:
         """The commands that were run up to the cut, each with the step and the exit code of its last run."""
         found: dict[str, tuple[int, int]] = {}
@@ -132,8 +128,23 @@ class Known(Struct, frozen=True, kw_only=True, dict=True):
 def known_at(trajectory: Trajectory, ks: Sequence[int], shared: Shared) -> Iterator[Known]:
     """Yield what may be said at each cut, in the order of `ks`. `shared` may be that of the views."""
     lookahead, labels = Lookahead(trajectory, shared), Labels()
+    ledgers = _ledgers(trajectory, ks)
     for k in ks:
-        yield Known(prefix=cut(trajectory, k), trajectory=trajectory, shared=shared, lookahead=lookahead, labels=labels)
+        yield Known(
+            prefix=cut(trajectory, k), trajectory=trajectory, shared=shared, ledger=ledgers[k], lookahead=lookahead,
+            labels=labels,
+        )  # fmt: skip
+
+
+def _ledgers(trajectory: Trajectory, ks: Sequence[int]) -> dict[int, Ledger]:
+    """Return what was changed up to each cut, in one walk over the steps."""
+    ledger, done = Ledger(), 0
+    found: dict[int, Ledger] = {}
+    for k in sorted(set(ks)):
+        for step in trajectory.steps[done:k]:
+            ledger.take(step)
+        found[k], done = ledger.copy(), k
+    return found
 
 
 def gate(
@@ -150,7 +161,9 @@ def gate(
     `snapshot` is the state at the cut, where replay knows it; without it claims are held against the actions.
     `known` is what several views of one prefix can share.
     """
-    known = known or Known(prefix=prefix, trajectory=trajectory, shared=Shared(prefix.root))
+    if known is None:
+        ledger = ledger_of(prefix.steps)
+        known = Known(prefix=prefix, trajectory=trajectory, shared=Shared(prefix.root), ledger=ledger)
     found: list[Finding] = []
     shown = Shown(view.text, "\n".join(text for fact in view.facts for text in (fact.key, fact.value)))
     if view.name != "oracle_structured":
