@@ -49,7 +49,7 @@ def is_answer(parts: Sequence[Part], exit_code: int | None, text: str) -> bool:
     last = [
         look
         for index, look in enumerate(stages)
-        if index + 1 == len(deciding) or deciding[index + 1].before != "|" or has_pipefail(list(parts))
+        if index + 1 == len(deciding) or deciding[index + 1].before != "|" or has_pipefail(parts)
     ]
     if not all(look.reader or _probe(look.words) for look in last[:-1]):
         return False

@@ -14,12 +14,13 @@ def is_masking(parts: Sequence[Part]) -> bool:
     """Say whether the exit code is that of something else than the command meant: a filter, `|| true`, `; echo`."""
     if len(parts) < 2:
         return False
-    piped = not has_pipefail(list(parts))
     for index, part in enumerate(parts[1:], 1):
         if part.before == "&&":
             continue
         program = look_at(part.text).program
-        if (part.before == "|" and piped and program in FILTERS) or (part.before == "||" and program in _TRIVIAL):
+        if part.before == "||" and program in _TRIVIAL:
+            return True
+        if part.before == "|" and program in FILTERS and not has_pipefail(parts):
             return True
         if part.before == ";" and (program in _TRIVIAL or program in FILTERS) and index + 1 == len(parts):
             return True

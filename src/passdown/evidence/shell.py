@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -227,7 +228,7 @@ def without_redirections(text: str) -> str:
     return text
 
 
-def has_pipefail(parts: list[Part]) -> bool:
+def has_pipefail(parts: Sequence[Part]) -> bool:
     """Say whether the text switches `pipefail` on, so that no stage of a pipe hides a failure."""
     return any(part.text.startswith("set ") and "pipefail" in part.text for part in parts[:3])
 

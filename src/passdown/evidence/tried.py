@@ -41,6 +41,7 @@ def merge_tried(kept: tuple[str, ...], more: Sequence[str]) -> tuple[tuple[str, 
     """
     if not more:
         return kept, 0
-    new = [what for what in more if what not in kept] if kept else more
+    known = frozenset(kept)
+    new = [what for what in more if what not in known] if known else more
     merged = (*kept, *new[MAX_KEPT - 1 :: -1]) if len(new) >= MAX_KEPT else (*kept, *new[::-1])
     return merged[-MAX_KEPT:], max(0, len(kept) + len(new) - MAX_KEPT)

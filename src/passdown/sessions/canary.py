@@ -129,7 +129,12 @@ class Canary:
             time.look(event, event.at is not None)
         action = event.action
         if action == "run":
-            self.command.look(event, event.command)
+            command = self.command
+            if event.command:
+                command.seen += 1
+                command.had += 1
+            else:
+                command.look(event, False)
         elif action in _EDITS:
             self.path.look(event, event.paths)
 
