@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
@@ -123,6 +124,21 @@ def test_ingest_works_under_ray_or_says_what_that_needs(folder: Path, tmp_path: 
     else:
         assert done.exit_code == 0
         assert list((tmp_path / "work/trajectories").glob("part-*.parquet"))
+
+
+def test_a_file_that_two_sources_name_is_read_once(tmp_path: Path) -> None:
+    from passdown.data.engine.pipeline import Pipeline, SourceTable
+    from passdown.data.engine.shards import read_batches, shards_in
+    from passdown.data.engine.steps import list_sources
+
+    (tmp_path / "runs").mkdir()
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / "runs" / name).write_text("{}\n")
+    sources = [SourceTable(path="runs/b.jsonl", licence="MIT"), SourceTable(path="runs", licence="Apache-2.0")]
+    assert list_sources(Pipeline(source=sources), tmp_path, tmp_path) == 2
+    (shard,) = shards_in(tmp_path / "files")
+    listed = [msgspec.json.decode(row.record) for batch in read_batches(shard) for row in batch]
+    assert [(one["name"], one["licence"]) for one in listed] == [("b.jsonl", "MIT"), ("a.jsonl", "Apache-2.0")]
 
 
 def test_a_new_commit_is_read_again(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from passdown.data.engine.decide import decide, deciding_stage, signing_stage
-from passdown.data.engine.ingest import find_inputs, ingest_stage, list_files
+from passdown.data.engine.ingest import Input, find_inputs, ingest_stage, list_files
 from passdown.data.engine.pipeline import Pipeline
 from passdown.data.engine.processes import Processes
 from passdown.data.engine.run import Backend, Ran, run_stage
@@ -110,8 +110,11 @@ def _telling(name: str, progress: Progress | None) -> Callable[[int, int], None]
 
 
 def list_sources(pipeline: Pipeline, beside: Path, folder: Path) -> int:
-    """Write the list of files that the pipeline's sources name, relative to `beside`; return how many there are."""
-    inputs = [
+    """Write the list of files that the pipeline's sources name, relative to `beside`; return how many there are.
+
+    A file that several sources name is read once, as the first of them says.
+    """
+    named = [
         entry
         for source in pipeline.source
         for entry in find_inputs(
@@ -119,5 +122,8 @@ def list_sources(pipeline: Pipeline, beside: Path, folder: Path) -> int:
             read_licences(beside / source.licences) if source.licences else None,
         )
     ]  # fmt: skip
-    list_files(inputs, folder / "files")
+    inputs: dict[str, Input] = {}
+    for entry in named:
+        inputs.setdefault(entry.path, entry)
+    list_files(list(inputs.values()), folder / "files")
     return len(inputs)
