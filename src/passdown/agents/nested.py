@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from passdown.agents.table import TABLE, Agent
 from passdown.io.ancestry import Program
@@ -33,7 +32,7 @@ _RUNNERS = ("node", "nodejs", "bun", "deno")
 _PYTHON = "python"
 
 
-class Around(Struct, frozen=True, gc=False):
+class Around(NamedTuple):
     """The agent around us, and how that is known."""
 
     agent: str

@@ -6,9 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
-
-from msgspec import Struct
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast, runtime_checkable
 
 from passdown.errors import UsageError
 from passdown.io.files import home_folder
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from passdown.model.session import AnyEvent, SessionRef, Unread
 
 
-class Agent(Struct, frozen=True, gc=False):
+class Agent(NamedTuple):
     """One row: the agent's id, its name as people write it, and where it keeps its sessions.
 
     `override` is the environment variable that moves `home` (a path relative to the user's home folder, which is meant

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-
-from msgspec import Struct
+from typing import NamedTuple
 
 _PROC = Path("/proc")
 _DEPTH = 12
@@ -34,7 +33,7 @@ def ancestors() -> tuple[str, ...]:
     return tuple(found)
 
 
-class Program(Struct, frozen=True, gc=False):
+class Program(NamedTuple):
     """A running program: its process, the file that is executed, and the first words of its command line."""
 
     pid: int
