@@ -232,6 +232,27 @@ def test_last_step_is_the_main_agents_last_word(log) -> None:
     assert (step.text, step.by) == ("I will fix the parser.", "agent")
 
 
+def test_the_last_word_is_done_once_the_call_beside_it_has_ended(make_log) -> None:
+    def done(act) -> bool:
+        log = make_log()
+        log.human("Mend the parser.")
+        log.run("make docs")
+        log.say("Now I will run the tests:")
+        act(log)
+        step = log.evidence().last_step
+        assert step is not None
+        return step.done
+
+    assert done(lambda log: log.run("pytest -q"))
+    assert done(lambda log: log.run("pytest -q", 1)), "it ran, whatever came of it"
+    assert done(lambda log: (log.edit("src/a.py"), log.run("make lint", 1)))
+    assert not done(lambda log: None)
+    assert not done(lambda log: log.begin("pytest -q"))
+    assert not done(lambda log: log.run("pytest -q", None, outcome="rejected"))
+    assert not done(lambda log: log.edit("src/a.py", outcome="failed"))
+    assert not done(lambda log: (log.run("pytest -q"), log.say("The tests pass. Next I will cut a release.")))
+
+
 def test_a_nod_leaves_the_last_word_standing(log) -> None:
     log.human("What did I just run?")
     log.say("You ran ls, which lists the folder.")

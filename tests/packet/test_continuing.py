@@ -221,23 +221,20 @@ def test_in_a_document_of_one_line_the_time_says_which_words_came_next(make_evid
 
 
 @pytest.mark.parametrize(
-    ("said", "ran", "source"),
+    ("said", "done", "source"),
     [
-        ("The parser is in. Now let me run the tests:", 5, "derived:last_request"),
-        ("Now I'll wire the parser into the loader.", 5, "derived:last_request"),
-        ("The parser is in. Now let me run the tests:", 3, "derived:last_step"),
-        ("Next: wire the parser into the loader, then measure it", 5, "derived:last_step"),
+        ("The parser is in. Now let me run the tests:", True, "derived:last_request"),
+        ("Now I'll wire the parser into the loader.", True, "derived:last_request"),
+        ("I’m staging src/load.py and creating one commit", True, "derived:last_request"),
+        ("The parser is in. Now let me run the tests:", False, "derived:last_step"),
+        ("Next: wire the parser into the loader", True, "derived:last_step"),
+        ("I'll wire the parser into the loader, then measure it", True, "derived:last_step"),
     ],
 )
-def test_what_was_done_at_once_is_no_next_step(make_evidence, make_chain, said, ran, source) -> None:  # type: ignore[no-untyped-def]
-    def at(line: int) -> Source:
-        return Source(kind="session", path="s1", line=line)
-
-    run = CommandRun(command="make docs", result="ok", exit=0, source=at(ran))
+def test_what_was_done_at_once_is_no_next_step(make_evidence, said, done, source) -> None:  # type: ignore[no-untyped-def]
     evidence = make_evidence(
-        last_step=Statement(text=said, source=at(4)), chains=(make_chain("make docs", run, kind="other"),), plan=None,
-        directives=(Directive(text="Give the loader a parser for quotes", source=at(1)),), cut_off=True,
-        touches=(),
+        last_step=Statement(text=said, done=done), plan=None, cut_off=True,
+        directives=(Directive(text="Give the loader a parser for quotes"),),
     )  # fmt: skip
     action = build_packet(evidence).next_action
     assert action.source == source

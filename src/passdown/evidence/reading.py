@@ -42,6 +42,9 @@ MAX_CALLS = 512
 MAX_ASKING = 64
 _NEVER = 1 << 62
 
+_ENDED = ("failed", "timeout", "unknown")
+"""How a command ended that was really run; an edit that failed is still to be made."""
+
 
 class Reading:
     """One session on its way through the stages."""
@@ -147,7 +150,7 @@ class Reading:
         own = is_own(event.command, self.all.places) if run else is_own_tool(event.tool)
         if not event.agent_id:
             last = ends_run(event.tool, event.command)
-            self.all.words.acted(own=own, last=last)
+            self.all.words.acted(own=own, last=last, call_id=event.call_id)
             if last:
                 self._handed_in(event)
         if own:
@@ -179,6 +182,8 @@ class Reading:
     def _result(self, event: ToolResult) -> None:
         self.said = ""
         what = self.calls.pop(event.call_id, "")
+        if event.outcome == "ok" or (event.outcome in _ENDED and self.runs.awaited(event.call_id) is not None):
+            self.all.words.ended(event.call_id)
         if event.outcome in {"rejected", "interrupted"} and what.strip() and self.all.counts(event.at):
             self._refused(event, what)
         if event.call_id in self.asking:

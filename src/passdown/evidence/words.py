@@ -60,6 +60,8 @@ class Words:
         self._said: tuple[str, AssistantMessage, Source] | None = None
         self._tentative: tuple[str, AssistantMessage, Source] | None = None
         self._handed_in: tuple[str, AssistantMessage, Source] | None = None
+        self._beside = ""
+        self._done = False
         self._about_own = False
         self._stopped = False
         self._working = False
@@ -123,7 +125,7 @@ class Words:
             self._settle()
             self._tentative = self._said if nod and self._said is not None else (text, event, source)
 
-    def acted(self, *, own: bool, last: bool = False) -> None:
+    def acted(self, *, own: bool, last: bool = False, call_id: str = "") -> None:
         """Take note that the agent called a tool; `own` when it ran passdown, `last` when it handed the work in."""
         if own:
             self._tentative = None
@@ -133,10 +135,16 @@ class Words:
             self._working = False
             self.turn_closed = True
         else:
+            if self._tentative is not None:
+                self._beside, self._done = call_id, False
             self._settle()
             self._working = True
             self.turn_closed = False
         self._about_own = own
+
+    def ended(self, call_id: str) -> None:
+        """Take note that a call did what it was to do: the words beside it are no longer of what is to come."""
+        self._done = self._done or (bool(call_id) and call_id == self._beside)
 
     def _without_announcement(self) -> tuple[str, AssistantMessage, Source] | None:
         """Return what was said right before the work was handed in, without the words that announced just that."""
@@ -153,6 +161,8 @@ class Words:
     def _close_turn(self) -> None:
         """A human speaks: what the agent said last was its closing word."""
         closing = self._tentative
+        if closing is not None:
+            self._beside, self._done = "", False
         self._settle()
         self._handed_in = None
         self._about_own = False
@@ -230,7 +240,7 @@ class Words:
             return None
         text, event, source = self._said
         step, cut = next_step(text)
-        return Statement(text=step, by="agent", at=event.at, cut=cut, source=source) if step else None
+        return Statement(text=step, at=event.at, cut=cut, source=source, done=self._done) if step else None
 
 
 def _aloud(text: str) -> str:

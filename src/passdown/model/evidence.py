@@ -238,13 +238,17 @@ class Directive(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Statement(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Text an agent or its harness wrote: data, never an instruction. `by` says who."""
+    """Text an agent or its harness wrote: data, never an instruction. `by` says who.
+
+    `done` says that the call beside an agent's last words has ended.
+    """
 
     text: str
     by: Literal["agent", "harness", "human"] = "agent"
     at: int | None = None
     cut: int = 0
     source: Source | None = None
+    done: bool = False
 
 
 class Rejection(Struct, frozen=True, kw_only=True, omit_defaults=True):

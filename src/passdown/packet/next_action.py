@@ -120,7 +120,7 @@ def _derived(
                 yield _action(text, f"derived:{rule}", basis=item.basis)
     step, request = context.evidence.last_step, last_request(context)
     waiting = request is not None and step is not None and (request.at or 0) > (step.at or 0) > 0
-    ahead = step is not None and says_what_next(step.text) and not is_carried_out(context.evidence, step)
+    ahead = step is not None and says_what_next(step.text) and not is_carried_out(step)
     if step is not None and ahead and not waiting:
         yield _action(_one(context, step.text), "derived:last_step", basis="declared")
     if request is not None:

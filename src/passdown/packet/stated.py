@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from passdown.model.evidence import Directive, Evidence, Source, Statement
+from passdown.model.evidence import Directive, Evidence, Statement
 from passdown.model.pattern import lazy_pattern
 from passdown.packet.vague import is_vague
 
@@ -38,10 +38,12 @@ _AHEAD = lazy_pattern(
 """A statement about what is to come; a report of what was done is no next step."""
 _AT_ONCE = lazy_pattern(
     r"(?:^|[.!?:,]\s+|\n)(?:(?:ok(?:ay)?|good|great|perfect|now|first|next|so|and|then)[,.!]? )*"
-    r"(?:i(?:'ll| will|'m going to)|let me|let's)\b[^.!?\n]*[.!:…]*\s*$",
+    r"(?:i(?:'ll| will|'m (?:now |just )?\w+ing)|let me|let's)\b[^.!?\n]*(?:[.!?][\w/][^.!?\n]*)*[.!:…]*\s*$",
     re.IGNORECASE,
 )
 """An announcement of the very next call, as it stands at the end of the words beside that call."""
+_IN_ORDER = lazy_pattern(r"\bthen\b|\bafter (?:that|this)\b|;|\b[2-9][.)] ", re.IGNORECASE)
+"""Several steps one after the other: one call does not do them all."""
 _REQUESTED = lazy_pattern(
     r"\b(?:can|could|would|will) (?:you|we|i)\b|\bplease\b|\blet'?s\b|\bhow about\b", re.IGNORECASE
 )
@@ -56,23 +58,12 @@ def says_what_next(text: str) -> bool:
     return _AHEAD.search(plain) is not None and not _LOOKING.match(plain) and not _LISTING.match(plain)
 
 
-def is_carried_out(evidence: Evidence, step: Statement) -> bool:
-    """Say whether an agent did at once what it announced: a call after its words, or beside them, came to an end."""
+def is_carried_out(step: Statement) -> bool:
+    """Say whether an agent did at once what it announced: the call beside its words came to an end."""
     plain = step.text.replace("’", "'").strip()
-    if not plain.endswith(":") and not _AT_ONCE.search(plain):
+    if not step.done or _IN_ORDER.search(plain):
         return False
-    runs = (run for chain in evidence.chains for run in chain.runs if run.result not in ("unknown", "running"))
-    if any(_follows(run.source, run.at, step) for run in runs):
-        return True
-    return any(_follows(touch.source, touch.last_at, step) for touch in evidence.touches if not touch.failed)
-
-
-def _follows(source: Source | None, at: int | None, step: Statement) -> bool:
-    if source is None or step.source is None or source.path != step.source.path:
-        return False
-    if source.line != step.source.line:
-        return source.line > step.source.line
-    return bool(at and step.at and at >= step.at)
+    return plain.endswith(":") or _AT_ONCE.search(plain) is not None
 
 
 def is_answered_question(evidence: Evidence, request: Directive) -> bool:
