@@ -197,6 +197,9 @@ def test_how_a_plan_is_checked_is_no_item_of_it(
         ("The `--raw` option of src/cli.py is still available for those who want it", False),
         ("Two callers of parse() are still without quotes", True),
         ("The parser must accept single quotes as well", True),
+        ("Now I understand how src/parser.py reads quotes", False),
+        ("Now I have a good picture of src/parser.py", False),
+        ("Now I have to teach src/parser.py about quotes", True),
     ],
 )
 def test_only_a_stated_next_step_is_one(make_evidence: Callable[..., Evidence], statement: str, taken: bool) -> None:

@@ -31,7 +31,8 @@ _AHEAD = lazy_pattern(
     r"\bto-?dos?\s*[:：]|\b(?:is|are|left|what) to do\b|"
     r"\bi(?:'ll| will)\b|\bgoing to\b|\blet me\b|\blet's\b|\bi'm (?:now )?\w+ing\b|\bremain|\bnot yet\b|"
     r"\b(?:is|are) still\b(?! (?:available|there|in place|the same|valid|usable|supported|possible|working)\b)|"
-    r"\bstill (?:have|has|needs?|fails?|missing|open)\b|\bleft to\b|\bnow (?:i|we)\b|"
+    r"\bstill (?:have|has|needs?|fails?|missing|open)\b|\bleft to\b|"
+    r"\bnow (?:i|we)\b(?! (?:have (?:an?|the)|understand|see|know|can see)\b)|"
     r"^\W*ready (?:for|to)\b|\b(?:is|are) ready (?:for|to)\b|接下来|下一步|还需|需要|应该|次に|다음",
     re.IGNORECASE,
 )
