@@ -138,6 +138,14 @@ def test_a_moved_head_has_the_brief_made_anew(worked: Any, repository: Any) -> N
     assert "HEAD moved" not in text
 
 
+def test_a_brief_prepared_while_the_folder_lay_elsewhere_is_made_anew(worked: Any, repository: Any) -> None:
+    path = repository.root / ".git/passdown/brief/main.json"
+    brief = json.loads(path.read_text())
+    path.write_text(json.dumps(brief | {"place": str(repository.root.parent / "elsewhere"), "text": ""}))
+    assert "test_iso" in worked.hook("start", B, "startup")
+    assert "caught up" in ways(worked)[-1]
+
+
 def test_another_branch_has_no_brief(worked: Any, repository: Any) -> None:
     repository.git("switch", "-q", "-c", "other")
     assert "test_iso" not in worked.hook("start", B, "startup")

@@ -36,7 +36,7 @@ def prepare_brief(root: Path, config: Config, made: int) -> bool:
     standing = read_standing(str(root), _GIT_SECONDS)
     brief: dict[str, Any] = {
         "v": 1, "branch": standing.branch, "head": standing.head, "dirty": standing.dirty, "made": made,
-        "root": stamp(str(root))[:2], "own": [*own_paths(config)], "text": "",
+        "root": stamp(str(root))[:2], "place": str(root), "own": [*own_paths(config)], "text": "",
         "advise_after": config.hooks.advise_after_compactions, "automatic": config.hooks.automatic_handoffs,
     }  # fmt: skip
     places = shelves(root, common, config)

@@ -186,7 +186,10 @@ class _Start:
         stamps, made = brief.get("stamps"), brief.get("made")
         if self.standing is None or brief.get("head") != self.standing.head:
             return False
-        if brief.get("root") != ground.stamp(self.root)[:2]:
+        place = brief.get("place")
+        if brief.get("root") != ground.stamp(self.root)[:2] or not isinstance(place, str):
+            return False
+        if ground.stamp(place)[:2] != brief["root"]:  # moved since: sessions are told of by where they worked
             return False
         if not isinstance(stamps, dict) or any(ground.stamp(path) != then for path, then in stamps.items()):
             return False
