@@ -31,7 +31,7 @@ from passdown.hooks.brief import prepare_brief
 from passdown.hooks.compactions import note_compactions
 from passdown.hooks.entry import log, state_folder
 from passdown.hooks.fullness import note_fullness
-from passdown.hooks.ground import find_repository, stamp
+from passdown.hooks.ground import find_repository
 from passdown.hooks.spool import GONE_AFTER, WORK, Spooled, forget_old, in_worktree, read_spool, remove
 from passdown.io.files import lock
 from passdown.model.evidence import Evidence
@@ -82,7 +82,7 @@ def catch_up_on(folder: Path, *, own: str = "", wait: float = _LOCK_WAIT) -> str
     that lies there already is not written again. Raises `ConflictError` while another drain goes on for `wait` seconds.
     """
     root = find_root(folder)
-    common, here = common_dir_of(root), stamp(str(root))[:2]
+    common = common_dir_of(root)
     with lock(common / "passdown" / "drain.lock", wait=wait):
         now = time.time_ns() // 1_000_000
         spooled, broken = read_spool()
@@ -91,11 +91,6 @@ def catch_up_on(folder: Path, *, own: str = "", wait: float = _LOCK_WAIT) -> str
         outcome = "switched off"
         if config.hooks.publish != "off":
             outcome = _hand_over(root, config, records, own, now)
-            if not here or stamp(str(root))[:2] != here:
-                raise ConflictError(
-                    "the folder was moved while its sessions were read", where=str(root),
-                    next_step="Nothing to do: the next session's start reads them again.",
-                )  # fmt: skip
             told = prepare_brief(root, config, now)
             outcome += ", brief ready" if told else ", no brief"
             note_fullness(root, common, config.budget, records)

@@ -75,7 +75,7 @@ def in_worktree(records: Iterable[Spooled], root: Path) -> list[Spooled]:
     for record in records:
         if record.cwd not in known:
             place = find_repository(record.cwd)
-            known[record.cwd] = place is not None and here != [] and stamp(place[0])[:2] == here
+            known[record.cwd] = place is not None and stamp(place[0])[:2] == here
     return [record for record in records if known[record.cwd]]
 
 
