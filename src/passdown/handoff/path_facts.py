@@ -10,11 +10,14 @@ from pathlib import Path
 
 from passdown.errors import PassdownError
 from passdown.io.files import is_inside, open_regular
+from passdown.model.digest import sha256
 from passdown.model.path import encode_path
 from passdown.packet.paths import PathFact, is_relative
 
 HASHED = 64 << 20
 """Largest file that is hashed, in bytes; a larger one is known by its size alone."""
+_SHORT = 64 << 10
+"""Largest file that is hashed in less time than loading OpenSSL takes."""
 
 
 def path_facts(root: Path, tracked: Collection[str]) -> Callable[[str], PathFact | None]:
@@ -48,18 +51,21 @@ def path_facts(root: Path, tracked: Collection[str]) -> Callable[[str], PathFact
         )
         if not stat.S_ISREG(status.st_mode):
             return PathFact(tracked=known, target=target)
-        digest = _digest(place) if status.st_size <= HASHED else ""
+        digest = _digest(place, status.st_size) if status.st_size <= HASHED else ""
         return PathFact(sha256=digest, bytes=status.st_size, tracked=known, target=target)
 
     return look
 
 
-def _digest(place: Path) -> str:
-    import hashlib  # loads OpenSSL, which pays for a file
+def _digest(place: Path, size: int) -> str:
+    if size <= _SHORT:
+        digest = sha256()
+    else:
+        import hashlib
 
+        digest = hashlib.sha256()
     try:
         with open_regular(place) as stream:
-            digest = hashlib.sha256()
             while block := stream.read(1 << 20):
                 digest.update(block)
             return digest.hexdigest()
