@@ -116,6 +116,29 @@ def test_copies_of_answers_are_counted(write: Write) -> None:
     assert list(read_sparing(ref, lambda _: True)) == list(read(ref))
 
 
+SEALED = {"summary": [], "encrypted_content": "gAAAA_-=="}
+PASSED_ON = {"internal_chat_message_metadata_passthrough": {"turn_id": "019e-1"}}
+
+
+@pytest.mark.parametrize(
+    "thought",
+    [
+        SEALED,
+        {"summary": [], "content": None, "encrypted_content": "gAAAA"},
+        {"id": "rs_1", **SEALED, **PASSED_ON},
+        {"summary": [{"type": "summary_text", "text": "So be it."}], "encrypted_content": "gAAAA"},
+        {"summary": [], "content": [{"type": "reasoning_text", "text": "Hm."}], "encrypted_content": "gAAAA"},
+        {"summary": [], "encrypted_content": 'g"AAAA'},
+        {"summary": []},
+    ],
+)
+def test_a_thought_says_as_much_as_when_it_is_read(write: Write, thought: dict[str, Any]) -> None:
+    rows = [meta(), *prompt("Go."), item("reasoning", **thought), said("user", "Mind the gap.")]
+    torn = line(item("reasoning", **thought))[:-2] + line(said("user", "Mind that, too."))
+    ref = write(*rows, item("reasoning", **thought), said("assistant", "Done."), torn)
+    assert list(read_sparing(ref, lambda _: True)) == list(read(ref))
+
+
 def test_tokens_are_told_together(write: Write) -> None:
     turn = row("turn_context", {"cwd": "/w", "model": "gpt-5.2"})
     rows = [meta(), turn, *prompt("Go."), *(tokens(100 * n, 100) for n in range(1, 6)), said("assistant", "Done.")]

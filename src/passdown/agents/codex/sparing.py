@@ -1,8 +1,9 @@
 """Rows that say nothing to a reader who only wants to know what was done: they are told by their beginning.
 
 Most bytes of a rollout are outputs of commands that went well; one row in seven is the running total of tokens, one in
-twelve the copy of an answer. A row is taken for one of them only when its fields stand as Codex writes them; any other
-is decoded whole. What is damaged inside of such a row is not noticed then.
+eight a thought that only Codex can read, one in twelve the copy of an answer. A row is taken for one of them only when
+its fields stand as Codex writes them; any other is decoded whole. What is damaged inside of such a row is not noticed
+then.
 """
 
 from __future__ import annotations
@@ -23,15 +24,20 @@ STAMPED = 39
 _OUTPUT = b',"type":"response_item","payload":{"type":"function_call_output","call_id":"'
 _SAID = b',"type":"event_msg","payload":{"type":"agent_message",'
 _TOTALS = b',"type":"event_msg","payload":{"type":"token_count",'
-HEADS = (_OUTPUT, _SAID, _TOTALS)
+_THOUGHT = b',"type":"response_item","payload":{"type":"reasoning",'
+HEADS = (_OUTPUT, _SAID, _TOTALS, _THOUGHT)
 """What the rows begin with that may be spared, after their time."""
 _FINE = lazy_pattern(
     rb'\{"timestamp":"([\d:.TZ-]{24})"' + _OUTPUT.replace(b"{", rb"\{") + rb'([\w-]{1,100})","output":"'
     rb"(?:Chunk ID: \w{1,40}\\nWall time: ([\d.]{1,20}) seconds\\nProcess exited with code|Exit code:) 0\\n"
     rb"(?:Wall time: ([\d.]{1,20}) seconds\\n)?"
 )  # fmt: skip
+_SEALED = lazy_pattern(rb'(?:"id":"[\w-]{1,100}",)?"summary":\[\],(?:"content":null,)?"encrypted_content":"')
+_BEHIND = lazy_pattern(rb'"(?:,"internal_chat_message_metadata_passthrough":\{"turn_id":"[\w-]{1,100}"\})?\}\}')
+"""What stands before and behind the text of a thought that nobody can read."""
 _GLUED = b'{"timestamp":"'
 """How a row begins: inside of a text its quotes would be escaped."""
+_BACKSLASH = ord("\\")
 _NOTHING: Events = ()
 
 
@@ -51,6 +57,8 @@ class Sparing:
             return None
         if data.startswith(_OUTPUT, STAMPED):
             return self._output(data)
+        if data.startswith(_THOUGHT, STAMPED):
+            return self._thought(data)
         if not data.endswith(b"}}") or data.find(_GLUED, STAMPED) >= 0:
             return None
         return self._said() if data.startswith(_SAID, STAMPED) else self._tokens(line)
@@ -72,6 +80,15 @@ class Sparing:
         events = self._state.went_on()
         events.append(tools.result(self._state.place, call_id, called, ended)[0])
         return events
+
+    def _thought(self, data: bytes) -> Events | None:
+        """Count a thought that is encrypted, and without a summary."""
+        sealed = _SEALED.match(data, STAMPED + len(_THOUGHT))
+        end = data.find(b'"', sealed.end()) if sealed else -1
+        if end < 0 or data[end - 1] == _BACKSLASH or _BEHIND.fullmatch(data, end) is None:
+            return None
+        self._state.ignored["response_item/reasoning"] += 1
+        return self._state.went_on()
 
     def _said(self) -> Events | None:
         """Pass over the copy of an answer, where answers are known to have items of their own."""
