@@ -112,14 +112,26 @@ def test_red_blocks_until_it_is_named(
     assert ("tests.red_named", "warn") in codes([f for check in state.checks for f in check.findings])
 
 
-@pytest.mark.parametrize("by", ["state", "human"])
+@pytest.mark.parametrize("by", ["state", "human", "verification"])
 def test_red_and_named(by: str, repository: Any, findings: Any, claude_session: Any) -> None:
     session = work(repository, claude_session, RED, 1)
     if by == "human":
         session.human("Leave test_burst red for now, it waits for the clock fix.")
+    elif by == "verification":
+        report = {"code": "acceptance.failed", "severity": "block", "detail": "tests/test_a.py::test_burst failed"}
+        text = json.dumps({"task_id": "T-1", "passed": False, "findings": [report]})
+        repository.write("outputs/verification/T-1.json", text)
     else:
         repository.write("agent_state.json", json.dumps({"blockers": ["tests/test_a.py::test_burst fails on purpose"]}))
     assert ("tests.red_named", "warn") in codes(findings(repository.root))
+
+
+def test_a_report_that_passdown_wrote_names_nothing(repository: Any, findings: Any, claude_session: Any) -> None:
+    work(repository, claude_session, RED, 1)
+    report = {"code": "acceptance.failed", "severity": "block", "detail": "tests/test_a.py::test_burst failed"}
+    text = json.dumps({"task_id": "T-1", "passed": False, "findings": [report], "content": "0" * 64})
+    repository.write("outputs/verification/T-1.json", text)
+    assert ("tests.red_unnamed", "block") in codes(findings(repository.root))
 
 
 def test_cannot_start(repository: Any, findings: Any, claude_session: Any) -> None:

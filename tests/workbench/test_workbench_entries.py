@@ -44,6 +44,15 @@ def test_decisions_and_preferences(bench: Any) -> None:
     assert loaded.findings == ()
 
 
+def test_what_people_call_the_fields_of_a_decision_is_read(bench: Any) -> None:
+    bench.rows("decisions.jsonl", {"decision": "A regex", "reason": "one rule is enough", "alternatives": ["a parser"]})
+    loaded = bench.load()
+    [row] = loaded.decisions
+    assert (row.choice, row.why, row.rejected) == ("A regex", "one rule is enough", ("a parser",))
+    assert row.id == content_id("D-", "A regex")
+    assert loaded.findings == ()
+
+
 def test_a_later_row_amends_an_earlier_one(bench: Any) -> None:
     name = content_id("Q-", "Per user or per key?")
     bench.rows(

@@ -162,6 +162,9 @@ def _said(situation: Situation) -> Iterator[str]:
     yield from (f"{row.text} {row.why}" for row in workbench.notes if not row.withdrawn)
     yield from (row.agent_note for row in workbench.feedback or ())
     yield from (task.goal for task in (*workbench.tasks, *workbench.features) if task.status != "done")
+    report = workbench.verification
+    if report and not report.content:  # one that passdown wrote would be its own word for it
+        yield from (finding.detail for finding in report.findings)
     yield from (directive.text for directive in situation.evidence.directives)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from passdown.model.identifier import content_id
 from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import Author
+from passdown.workbench.aliases import pick
 from passdown.workbench.document import Notes, quoted
 from passdown.workbench.rows import rows_of
 from passdown.workbench.shapes import clean
@@ -29,7 +30,8 @@ def entries_of(
 ) -> list[Entry]:
     """Return the entries in order of first appearance. A row without an id gets one from its text.
 
-    The text may also stand under `text`. `prefix` begins an id made here; a function chooses it for each row.
+    The text may also stand under `text`, or another name of its field. `prefix` begins an id made here; a function
+    chooses it for each row.
 
     A row with neither, or one that amends an id that was never given a text, is reported and left out; unless it closes
     that id, which an earlier packet may still carry: it is kept, without a text.
@@ -37,8 +39,8 @@ def entries_of(
     entries: dict[str, Entry] = {}
     for row in rows_of(data, role, notes):
         record = row.record
-        if text_field not in record and "text" in record:
-            record = {**record, text_field: record["text"]}
+        if text_field not in record and (text_name := _named(record, text_field)):
+            record = {**record, text_field: record[text_name]}
         name, text = record.get("id"), record.get(text_field)
         if not isinstance(name, str) or not _ID.fullmatch(name):
             start = prefix if isinstance(prefix, str) else prefix(record)
@@ -52,6 +54,10 @@ def entries_of(
             merged[text_field] = earlier.record[text_field]
         entries[name] = Entry(name, row.line, merged)
     return list(entries.values())
+
+
+def _named(record: dict[str, Any], text_field: str) -> str:
+    return pick(record, text_field)[0] or ("text" if "text" in record else "")
 
 
 def _closes(record: dict[str, Any]) -> bool:
