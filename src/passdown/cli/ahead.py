@@ -26,6 +26,7 @@ def head_start(words: list[str]) -> Iterator[None]:
     from passdown.errors import GitError
     from passdown.hooks.ground import find_repository
     from passdown.io.git import ask_ahead, one_moment
+    from passdown.repository.plain import plain_root
     from passdown.repository.questions import GLANCE, LAYOUT, STATUS
 
     try:
@@ -37,7 +38,8 @@ def head_start(words: list[str]) -> Iterator[None]:
         return
     with one_moment():
         with suppress(GitError):  # asked again, it says why
-            ask_ahead(Path(folder), *LAYOUT)
+            if not plain_root(Path(folder)):
+                ask_ahead(Path(folder), *LAYOUT)
             ask_ahead(Path(place[0]), *(GLANCE if command == "status" else STATUS))
         yield
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from passdown.errors import GitError
 from passdown.io.git import ask_git
+from passdown.repository.plain import plain_root
 from passdown.repository.questions import LAYOUT
 
 _NO_REPOSITORY = ("not a git repository (or any", "must be run in a work tree")
@@ -42,6 +43,8 @@ def locate(folder: Path) -> Path | None:
     """
     if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises where a parent folder is closed to us
         return None
+    if plain := plain_root(folder):
+        return Path(plain)
     code, output, message = ask_git(folder, *LAYOUT)
     if code == 0:
         parts = output.removesuffix(b"\n").split(b"\n")
@@ -57,6 +60,9 @@ def locate(folder: Path) -> Path | None:
 
 def read_layout(root: Path) -> Layout:
     """Return the folders of the repository at `root`. Raises `GitError` when there is none or git refuses it."""
+    if plain := plain_root(root):
+        top, git_dir = Path(plain), Path(plain, ".git")
+        return Layout(top, git_dir, git_dir, bare=False, shallow=False, empty_tree=_EMPTY_TREE["sha1"])
     code, output, message = ask_git(root, *LAYOUT)
     parts = output.removesuffix(b"\n").split(b"\n")
     bare = parts[0] == b"true"
