@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from passdown.errors import GitError
-from passdown.io.git import ask_ahead, ask_git, one_moment, require_git, run_git, try_git
+from passdown.io.git import ask_ahead, ask_git, ask_in_passing, git_version, one_moment, require_git, run_git, try_git
 from passdown.io.program import find_program, program_version
 
 
@@ -168,3 +168,39 @@ def test_an_answer_asked_ahead_that_takes_too_long_is_given_up(repository: Any) 
         ask_ahead(repository.root, "hash-object", "a.slow")
         with pytest.raises(GitError, match=r"took longer than 0\.2 s"):
             ask_git(repository.root, "hash-object", "a.slow", timeout=0.2)
+
+
+def test_git_tells_its_version_in_passing(repository: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = repository.git("version").removeprefix("git version ").split(" ")[0]
+    asked = ("rev-parse", "HEAD")
+    with one_moment():
+        before = ask_git(repository.root, *asked)
+    git = find_program("git")
+    (tmp_path / "git").write_text(f'#!/bin/sh\n[ "$GIT_TRACE2_EVENT" ] || exit 9\nexec {git} "$@"\n')
+    (tmp_path / "git").chmod(0o755)
+    with one_moment():
+        monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+        assert ask_in_passing(repository.root, *asked) == before
+        assert ask_in_passing(repository.root, *asked) == before
+        assert plain.startswith(git_version(repository.root))
+
+
+def test_what_git_complains_of_in_passing_is_told_alone(repository: Any) -> None:
+    asked = ("rev-parse", "--verify", "nowhere")
+    with one_moment():
+        assert ask_in_passing(repository.root, *asked) == (128, b"", "fatal: Needed a single revision")
+        assert ask_git(repository.root, *asked)[2] == "fatal: Needed a single revision"
+        assert ask_in_passing(repository.root, "config", "--get", "no.such") == (1, b"", "")
+
+
+def test_a_git_that_tells_nothing_in_passing_is_asked_for_its_version(
+    repository: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = repository.git("version").removeprefix("git version ").split(" ")[0]
+    (tmp_path / "git").write_text(f'#!/bin/sh\nunset GIT_TRACE2_EVENT\nexec {find_program("git")} "$@"\n')
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert plain.startswith(git_version(repository.root))
+    with one_moment():
+        assert ask_in_passing(repository.root, "rev-parse", "HEAD")[0] == 0
+        assert plain.startswith(git_version(repository.root))

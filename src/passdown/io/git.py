@@ -16,6 +16,7 @@ from pathlib import Path
 
 from passdown.errors import GitError
 from passdown.io.program import find_program
+from passdown.model.pattern import lazy_pattern
 
 TIMEOUT = 30.0
 """Seconds after which a git call is given up."""
@@ -27,8 +28,16 @@ _CONFIG = (
 )  # fmt: skip
 
 
+_TELLING = {"GIT_TRACE2_EVENT": "2", "GIT_TRACE2_EVENT_BRIEF": "1"}
+"""Has git trace on standard error what it does; the first event tells its version."""
+
+_EVENT = b'{"event":"'
+_VERSION = lazy_pattern(rb'(?m)^\{"event":"version",.*"exe":"([^"]*)"')
+_NUMBERS = lazy_pattern(rb"\d+(?:\.\d+)+")
+
 _Answer = tuple[int, bytes, str]
 _Question = tuple[str, ...]
+_THE_VERSION: _Question = ("version",)
 _moment: ContextVar[dict[_Question, _Answer | subprocess.Popen[bytes]] | None] = ContextVar("moment", default=None)
 
 
@@ -59,7 +68,7 @@ def ask_git(folder: Path, *arguments: str, timeout: float = TIMEOUT) -> _Answer:
     answer = answers.get(question)
     if isinstance(answer, subprocess.Popen):
         del answers[question]
-        answer = _finish(answer, folder, arguments, timeout=timeout)
+        answer = _judged(_finish(answer, folder, arguments, timeout=timeout))
     elif answer is None:
         answer = try_git(folder, *arguments, timeout=timeout)
     answers[question] = answer
@@ -72,6 +81,27 @@ def require_git(folder: Path, *arguments: str) -> bytes:
     if code != 0:
         raise _refused(folder, arguments, message)
     return output
+
+
+def ask_in_passing(folder: Path, *arguments: str) -> _Answer:
+    """Ask as `ask_git` does and have git tell its version along with it, which spares `git_version` a process."""
+    answers = _moment.get()
+    if answers is None or _THE_VERSION in answers or (os.path.realpath(folder), *arguments) in answers:
+        return ask_git(folder, *arguments)
+    process = _start(folder, arguments, env=_TELLING)
+    code, output, complaint = _finish(process, folder, arguments, timeout=TIMEOUT)
+    if told := _VERSION.search(complaint):
+        answers[_THE_VERSION] = 0, told[1], ""
+    said = b"\n".join(line for line in complaint.split(b"\n") if not line.startswith(_EVENT))
+    answer = answers[(os.path.realpath(folder), *arguments)] = code, output, _reason(said)
+    return answer
+
+
+def git_version(folder: Path) -> str:
+    """Return git's version, or `present` when it does not name one. Within a moment git is asked at most once."""
+    told = (_moment.get() or {}).get(_THE_VERSION)
+    match = _NUMBERS.search(told[1] if isinstance(told, tuple) else require_git(folder, *_THE_VERSION))
+    return match[0].decode() if match else "present"
 
 
 def ask_ahead(folder: Path, *arguments: str) -> None:
@@ -128,7 +158,7 @@ def try_git(
     Raises `GitError` only when git is missing, cannot start in `folder`, or takes longer than `timeout` seconds.
     """
     process = _start(folder, arguments, stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE, env=env)
-    return _finish(process, folder, arguments, stdin=stdin, timeout=timeout)
+    return _judged(_finish(process, folder, arguments, stdin=stdin, timeout=timeout))
 
 
 def _start(
@@ -160,7 +190,7 @@ def _finish(
     *,
     stdin: bytes | None = None,
     timeout: float,
-) -> _Answer:
+) -> tuple[int, bytes, bytes]:
     with process:
         try:
             output, complaint = process.communicate(stdin, timeout)
@@ -172,7 +202,11 @@ def _finish(
         except BaseException:  # an interrupt: nothing is left running
             process.kill()
             raise
-    return process.returncode, output, _reason(complaint)
+    return process.returncode, output, complaint
+
+
+def _judged(ended: tuple[int, bytes, bytes]) -> _Answer:
+    return ended[0], ended[1], _reason(ended[2])
 
 
 def _refused(folder: Path, arguments: Sequence[str], message: str) -> GitError:

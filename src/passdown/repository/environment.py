@@ -9,7 +9,7 @@ from pathlib import Path
 
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import read_bounded
-from passdown.io.git import run_git
+from passdown.io.git import git_version
 from passdown.io.program import program_version
 from passdown.model.packet import Environment
 from passdown.model.pattern import lazy_pattern
@@ -22,7 +22,6 @@ _PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.i
 _MANIFESTS = {"package.json": "node", "Cargo.toml": "cargo", "go.mod": "go", "Gemfile": "ruby", "composer.json": "php"}
 _VARIABLE = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _ENDINGS = lazy_pattern(rb"(?m)^[^#\n]*\s(?:-?text|eol=|-?crlf|binary)")
-_NUMBERS = lazy_pattern(rb"\d+(?:\.\d+)+")
 _VERSION = lazy_pattern(rb"(?m)^version(?:_info)?\s*=\s*(\d+(?:\.\d+){1,2})")
 
 
@@ -36,7 +35,7 @@ def probe_environment(
     about line endings. `head` spares asking git for HEAD when the caller knows it.
     """
     names = os.uname()
-    found = {"git": _git_version(root)}
+    found = {"git": git_version(root)}
     if any((root / name).is_file() for name in _PYTHON):
         found["python"] = _python_version(root)
     for tool in [*(tool for name, tool in _MANIFESTS.items() if (root / name).is_file()), *tools[:_TOOLS]]:
@@ -51,11 +50,6 @@ def probe_environment(
         eol=_eol(root),
         head_actual=resolve_commit(root, "HEAD") if head is None else head,
     )
-
-
-def _git_version(root: Path) -> str:
-    match = _NUMBERS.search(run_git(root, "version"))
-    return match[0].decode() if match else "present"
 
 
 def _python_version(root: Path) -> str:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import read_bounded
-from passdown.io.git import ask_git
+from passdown.io.git import ask_in_passing
 from passdown.model.path import decode_path
 from passdown.model.pattern import lazy_pattern
 
@@ -30,7 +30,7 @@ class Settings(Struct, frozen=True):
 
 def read_settings(root: Path) -> Settings:
     """Read the settings in one call."""
-    code, output, _ = ask_git(root, "config", "-z", "--get-regexp", _WANTED)
+    code, output, _ = ask_in_passing(root, "config", "-z", "--get-regexp", _WANTED)
     remotes: set[str] = set()
     filters: set[str] = set()
     plain: dict[str, str] = {}
