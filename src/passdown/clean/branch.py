@@ -21,6 +21,7 @@ from passdown.repository.branches import (
     parents_of,
     unrelated_branches,
 )
+from passdown.repository.history import read_history
 from passdown.repository.reflog import lost_commits
 
 UNKNOWN = frozenset({"branch.history_unknown", "base.shallow", "worktree.unknown", "leftovers.not_scanned"})
@@ -228,7 +229,9 @@ def _is_listed(situation: Situation, name: str) -> bool:
 
 
 def _lost(situation: Situation) -> Iterator[Finding]:
-    lost = lost_commits(situation.root, Path(situation.repository.git_dir), situation.began)
+    root, repository = situation.root, situation.repository
+    held = read_history(root, repository.head, situation.own).steps
+    lost = lost_commits(root, Path(repository.git_dir), situation.began, held=held)
     if lost is None:
         yield _unknown("HEAD has no reflog: commits that nothing leads to cannot be told")
         return

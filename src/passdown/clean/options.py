@@ -88,7 +88,7 @@ class Situation:
     @cached_property
     def branches(self) -> tuple[Branch, ...]:
         """The local branches."""
-        return read_branches(self.root)
+        return read_branches(self.root, self.config.integration_branch)
 
     @cached_property
     def dirt(self) -> tuple[Change, ...]:

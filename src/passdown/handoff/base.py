@@ -14,6 +14,7 @@ from passdown.model.moment import to_milliseconds
 from passdown.model.packet import Packet
 from passdown.model.session import SessionRef
 from passdown.repository.commits import commit_before
+from passdown.repository.history import History
 from passdown.takeover.receipt import last_takeover, read_receipts
 
 _KEPT_RULES = frozenset({"packet", "receipt", "session_start", "head", "last_known_good"})
@@ -27,19 +28,27 @@ class Anchor(Struct, frozen=True, kw_only=True):
     hints: tuple[tuple[str, str], ...] = ()
     not_before: int | None = None
 
-    def since(self, root: Path, repository: RepositoryFacts, primary: SessionRef | None) -> int | None:
+    def since(
+        self, root: Path, repository: RepositoryFacts, primary: SessionRef | None, history: History
+    ) -> int | None:
         """Return the moment (milliseconds) from which events count; the newest session always counts whole."""
         if self.not_before is not None:
             return self.not_before
         if not repository.base or repository.base_rule == "empty_tree":
             return None
-        moment = repository.head_at if repository.base == repository.effective_head else _date(root, repository.base)
+        moment = (
+            repository.head_at
+            if repository.base == repository.effective_head
+            else _date(root, repository.base, history)
+        )
         started = primary.started_at if primary else None
         # What a human asked for first is the session's first event: it happened at its start, not after it.
         return moment if moment is None or started is None else min(moment, started - 1)
 
 
-def _date(root: Path, commit: str) -> int | None:
+def _date(root: Path, commit: str, history: History) -> int | None:
+    if step := history.steps.get(commit):
+        return step.at * 1000
     code, output, _ = try_git(root, "show", "-s", "--format=%ct", commit)
     return int(output) * 1000 if code == 0 and output.strip().isdigit() else None
 
@@ -66,6 +75,7 @@ def rebase_anchor(
     anchor: Anchor,
     previous: Packet | None,
     primary: SessionRef | None,
+    history: History,
     taken: TakeoverReceipt | None = None,
 ) -> Anchor | None:
     """Return a better anchor once the newest session is known, None when the present one stands.
@@ -90,7 +100,7 @@ def rebase_anchor(
         return receipt
     older = primary.started_at is not None and (repository.head_at or 0) // 1000 <= primary.started_at // 1000
     if repository.base_rule == "head" and primary.started_at is not None and repository.effective_head and not older:
-        commit = commit_before(root, primary.started_at, repository.effective_head)
+        commit = commit_before(root, primary.started_at, repository.effective_head, history=history)
         if commit and commit != repository.effective_head:
             return Anchor(hints=(("session_start", commit),))
     return None

@@ -25,6 +25,8 @@ from passdown.packet.build import topic_slug
 from passdown.packet.encode import decode_packet
 from passdown.redact.scan import Redactor
 from passdown.repository.commits import last_good
+from passdown.repository.history import read_history
+from passdown.repository.own import OwnPaths
 from passdown.repository.snapshot import snapshot
 from passdown.repository.tracked import tracked_paths
 from passdown.sessions.discover import Discovery, find_sessions
@@ -66,14 +68,15 @@ def gather(folder: Path, options: Options) -> Gathered:
     packet = decode_packet(data) if previous else None
     anchor = anchor_for(options.base or config.base, packet)
     repository = _snapshot(root, config, anchor)
+    history = read_history(root, repository.head, OwnPaths.of(own_paths(config)))
     found = _find(repository, options)
     selection = _select(found, repository, options, None)
     known = {item.head.packet_id for item in store.packets}
     taken = takeover_on(repository, branch_on_shelf(root), known, packet.topic if packet and topic else "")
-    if moved := rebase_anchor(root, repository, anchor, packet, selection.primary, taken):
+    if moved := rebase_anchor(root, repository, anchor, packet, selection.primary, history, taken):
         anchor = moved
         repository = _snapshot(root, config, anchor)
-    since = anchor.since(root, repository, selection.primary)
+    since = anchor.since(root, repository, selection.primary, history)
     selection = _select(found, repository, options, since)
     tracked = tracked_paths(root)
     workbench, repository = measured(root, config, _workbench(root, config, tracked), repository)

@@ -7,7 +7,7 @@ uncommitted changes count), `empty_tree` (no commit yet, or a history that share
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,6 +17,7 @@ from passdown.io.git import try_git
 from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
 from passdown.repository.head import Head, resolve_commit
+from passdown.repository.history import History
 from passdown.repository.locate import Layout
 from passdown.repository.refs import Integration
 
@@ -37,12 +38,14 @@ def choose_base(
     head: Head,
     integration: Integration | None,
     *,
-    upstream: bool,
+    ahead: int | None,
     explicit: str | None = None,
     hints: Sequence[tuple[str, str]] = (),
+    history: History | None = None,
 ) -> Base:
-    """Choose the base of the work that ends at `head`. `upstream` says whether HEAD's branch has a living upstream.
+    """Choose the base of the work that ends at `head`. `ahead` is how far its upstream is behind, None without one.
 
+    What `history` holds is known without asking git.
     A base that is no ancestor (amended, rebased) is replaced by the merge-base, with the finding `base.rewritten`.
     Raises `UsageError` when the explicit base is no commit here.
     """
@@ -54,14 +57,14 @@ def choose_base(
     findings: list[Finding] = []
     named = [("explicit", given)] if given else [hint for hint in hints if hint[1]]
     for rule, name in named:
-        commit = given or (resolve_commit(layout.root, name) if _ID.fullmatch(name) else "")
+        commit = given or _known(history, name) or (resolve_commit(layout.root, name) if _ID.fullmatch(name) else "")
         if not commit:
             findings.append(_missing(rule, name))
             continue
-        found = _from_commit(layout, head, commit, findings)
+        found = _from_commit(layout, head, commit, findings, history)
         if found:
             return Base(found, found, rule, tuple(findings))
-    return _from_branches(layout, head, integration, upstream, findings)
+    return _from_branches(layout, head, integration, ahead, findings, history)
 
 
 def merge_base(root: Path, *commits: str) -> str:
@@ -70,9 +73,21 @@ def merge_base(root: Path, *commits: str) -> str:
     return output.decode().split("\n", 1)[0] if code == 0 else ""
 
 
-def _from_commit(layout: Layout, head: Head, commit: str, findings: list[Finding]) -> str:
+def _known(history: History | None, commit: str) -> str:
+    return commit if history and commit in history.steps else ""
+
+
+def _common(head: Head, tips: Collection[str], history: History | None) -> str:
+    """Return the merge-base of the effective commit and one tip that it has in its history; empty when that is open."""
+    tip = next(iter(tips)) if len(tips) == 1 else ""
+    return head.effective if tip in (head.commit, head.effective, *head.looked_through) else _known(history, tip)
+
+
+def _from_commit(layout: Layout, head: Head, commit: str, findings: list[Finding], history: History | None) -> str:
     if commit in (head.commit, head.effective, *head.looked_through):
         return head.effective
+    if _known(history, commit):  # what HEAD's history holds below its tip is an ancestor of the effective commit
+        return commit
     common = merge_base(layout.root, head.effective, commit)
     if common == commit:
         return commit
@@ -90,16 +105,21 @@ def _from_commit(layout: Layout, head: Head, commit: str, findings: list[Finding
 
 
 def _from_branches(
-    layout: Layout, head: Head, integration: Integration | None, upstream: bool, findings: list[Finding]
+    layout: Layout,
+    head: Head,
+    integration: Integration | None,
+    ahead: int | None,
+    findings: list[Finding],
+    history: History | None,
 ) -> Base:
     at_home = integration is None or integration.name == head.branch
-    rule, refs = "merge_base", [integration.local, integration.remote] if integration else []
+    rule, refs = "merge_base", dict(integration.at) if integration else {}
     if at_home:
-        remote = "@{upstream}" if upstream else integration.remote if integration else ""
-        rule, refs = "upstream", [remote]
-    refs = [ref for ref in refs if ref]
+        rule, refs = "upstream", {ref: at for ref, at in refs.items() if integration and ref == integration.remote}
+        if ahead is not None:
+            refs = {"@{upstream}": "" if ahead else head.effective}
     if refs:
-        common = merge_base(layout.root, head.effective, *refs)
+        common = _common(head, set(refs.values()), history) or merge_base(layout.root, head.effective, *refs)
         if common and not (at_home and common == head.effective):
             return Base(common, common, rule, tuple(findings))
         if not common:

@@ -9,11 +9,9 @@ from msgspec import Struct
 
 from passdown.io.git import run_git, try_git
 from passdown.model.path import decode_path, encode_path
+from passdown.repository.refs import KEPT, list_refs
 
-KEPT = 2000
-"""Most branches that are listed."""
-
-_FORM = "--format=%(objectname)%00%(refname:strip=2)%00%(upstream)%00%(HEAD)"
+_HEADS = b"refs/heads/"
 
 
 class Branch(Struct, frozen=True):
@@ -25,15 +23,12 @@ class Branch(Struct, frozen=True):
     current: bool
 
 
-def read_branches(root: Path) -> tuple[Branch, ...]:
-    """List the local branches by name."""
-    output = run_git(root, "for-each-ref", f"--count={KEPT}", _FORM, "refs/heads")
-    found = []
-    for line in output.split(b"\n"):
-        fields = line.split(b"\0")
-        if len(fields) == 4:
-            found.append(Branch(decode_path(fields[1]), fields[0].decode(), bool(fields[2]), fields[3] == b"*"))
-    return tuple(found)
+def read_branches(root: Path, integration_branch: str = "") -> tuple[Branch, ...]:
+    """List the local branches by name, at most 2,000. `integration_branch` is the configured one, as in `read_refs`."""
+    refs = [ref for ref in list_refs(root, integration_branch) if ref.name.startswith(_HEADS)]
+    return tuple(
+        Branch(decode_path(ref.name.removeprefix(_HEADS)), ref.id, ref.upstream, ref.current) for ref in refs[:KEPT]
+    )
 
 
 def has_refs(root: Path) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from passdown.io.git import run_git, try_git
 from passdown.model.evidence import Commit
 from passdown.model.pattern import lazy_pattern
+from passdown.repository.history import History
 from passdown.repository.own import OwnPaths
 
 KEPT = 200
@@ -20,24 +21,37 @@ _CANDIDATES = 200
 
 
 def commits_since(
-    root: Path, base: str, head: str = "HEAD", *, own: Sequence[str] | OwnPaths = (), limit: int = KEPT
+    root: Path,
+    base: str,
+    head: str = "HEAD",
+    *,
+    own: Sequence[str] | OwnPaths = (),
+    limit: int = KEPT,
+    history: History | None = None,
 ) -> tuple[tuple[Commit, ...], int]:
     """Return the newest `limit` commits of `head` that are not in `base`, newest first, and how many there are.
 
     An empty `base` means the whole history. Commits that touch only passdown's `own` paths are left out.
+    `history`, where it is known, spares looking for them.
     """
     mine = own if isinstance(own, OwnPaths) else OwnPaths.of(own)
     span = [head, f"^{base}"] if base else [head]
-    skip = _own_commits(root, span, mine) if mine.names else frozenset()
-    output = run_git(
-        root, "log", "-z", "--encoding=UTF-8", f"-{limit + 1 + len(skip)}", "--format=%H %T %ct %s", *span
-    )  # fmt: skip
-    found = [_commit(record) for record in output.split(b"\0") if record]
+    found = _listed(root, span, limit + 1)
+    whole = len(found) <= limit
+    touching = history.touching_own(commit.id for commit in found) if history and whole else None
+    skip = _own_commits(root, span, mine, touching) if mine.names and found else frozenset()
+    if skip and not whole:
+        found = _listed(root, span, limit + 1 + len(skip))
     listed = [commit for commit in found if commit.id not in skip]
     total = len(listed)
     if total > limit:
         total = int(run_git(root, "rev-list", "--count", *span)) - len(skip)
     return tuple(listed[:limit]), total
+
+
+def _listed(root: Path, span: Sequence[str], most: int) -> list[Commit]:
+    output = run_git(root, "log", "-z", "--encoding=UTF-8", f"-{most}", "--format=%H %T %ct %s", *span)
+    return [_commit(record) for record in output.split(b"\0") if record]
 
 
 def commit_messages(root: Path, commits: Sequence[Commit]) -> dict[str, str]:
@@ -61,8 +75,11 @@ def commit_trees(root: Path, commits: Iterable[str]) -> dict[str, str]:
     return {commit: answer[0] for commit, answer in zip(asked, answers, strict=True) if answer[1:] == ["tree"]}
 
 
-def commit_before(root: Path, at: int, head: str = "HEAD") -> str:
+def commit_before(root: Path, at: int, head: str = "HEAD", *, history: History | None = None) -> str:
     """Return the newest commit on `head`'s first-parent line committed at or before `at` (milliseconds), or ''."""
+    known = history.before(at // 1000, head) if history else None
+    if known is not None:
+        return known
     code, output, _ = try_git(root, "rev-list", "-1", "--first-parent", f"--before=@{at // 1000}", head)
     return output.decode().strip() if code == 0 else ""
 
@@ -88,12 +105,12 @@ def _commit(record: bytes) -> Commit:
     return Commit(id=this.decode(), subject=text, at=int(at) * 1000, tree=tree.decode())
 
 
-def _own_commits(root: Path, span: list[str], own: OwnPaths) -> frozenset[str]:
-    names = [f":(top,literal){os.fsdecode(name)}" for name in sorted(own.names)]
-    touching = _ids(run_git(root, "rev-list", "--full-history", "--no-merges", *span, "--", *names))
-    if not touching:
-        return frozenset()
-    return touching - _ids(run_git(root, "rev-list", "--full-history", "--no-merges", *span, *own.pathspec()))
+def _own_commits(root: Path, span: list[str], own: OwnPaths, touching: frozenset[str] | None) -> frozenset[str]:
+    listing = ("rev-list", "--full-history", "--no-merges", *span)
+    if touching is None:
+        names = [f":(top,literal){os.fsdecode(name)}" for name in sorted(own.names)]
+        touching = _ids(run_git(root, *listing, "--", *names))
+    return touching - _ids(run_git(root, *listing, *own.pathspec())) if touching else frozenset()
 
 
 def _ids(output: bytes) -> frozenset[str]:

@@ -16,6 +16,7 @@ from passdown.model.path import decode_path
 from passdown.repository.dirt import ABSENT, Dirt, read_dirt
 from passdown.repository.fingerprint import tree_fingerprint
 from passdown.repository.head import Head, current_branch, read_head
+from passdown.repository.history import read_history
 from passdown.repository.locate import Layout, read_layout
 from passdown.repository.own import OwnPaths
 from passdown.repository.status import read_status
@@ -51,7 +52,7 @@ def read_tree(root: Path, own_paths: Sequence[str]) -> TreeState:
     own = OwnPaths.of(own_paths)
     status = read_status(layout.root, own)
     branch = current_branch(layout.root)
-    head = read_head(layout.root, status.commit, branch, own)
+    head = read_head(layout.root, read_history(layout.root, status.commit, own), branch, own)
     dirt = read_dirt(layout, status)
     print_ = tree_fingerprint(head.effective, ((item.path, item.mode, item.content) for item in dirt))
     return TreeState(layout, head, dirt, print_, worktree_name(layout.git_dir, layout.common_dir))

@@ -11,6 +11,7 @@ from passdown.io.files import read_bounded
 from passdown.io.git import ask_git, require_git, run_git
 from passdown.model.path import decode_path
 from passdown.model.pattern import lazy_pattern
+from passdown.repository.history import History
 from passdown.repository.own import OwnPaths
 
 _LOOK_THROUGH = 1000
@@ -51,14 +52,18 @@ def current_branch(root: Path, git_dir: Path | None = None) -> str:
     return decode_path(output.strip()).removeprefix("refs/heads/") if code == 0 else ""
 
 
-def read_head(root: Path, commit: str, branch: str, own: OwnPaths) -> Head:
-    """Describe HEAD, given its commit (empty when unborn) and branch (empty when detached).
+def read_head(root: Path, history: History, branch: str, own: OwnPaths) -> Head:
+    """Describe HEAD, given its history (without a tip when unborn) and branch (empty when detached).
 
     The effective commit is found by going back over commits with one parent that touch something and nothing but
     passdown's own paths, so that committing a packet does not change what the packet says.
     """
+    commit = history.tip
     if not commit:
         return Head(branch=branch, detached=not branch)
+    step = history.steps.get(commit)
+    if step is not None and not step.own:
+        return Head(branch, not branch, commit, commit, step.tree, step.at * 1000)
     found = _describe(root, commit, own.pathspec())
     skipped: tuple[str, ...] = ()
     if found is None or found[0] != commit:
@@ -68,9 +73,11 @@ def read_head(root: Path, commit: str, branch: str, own: OwnPaths) -> Head:
     return Head(branch, not branch, commit, found[0], found[1], found[2] * 1000, skipped)
 
 
-def identity_of(root: Path, commit: str) -> str:
-    """Return the oldest root commit below `commit`: the same in every clone, whatever its folder is called."""
-    output = require_git(root, "log", "--max-parents=0", "--format=%ct %H", commit)
+def identity_of(root: Path, history: History) -> str:
+    """Return the oldest root commit of a history: the same in every clone, whatever its folder is called."""
+    if history.whole and history.steps:
+        return history.root()
+    output = require_git(root, "log", "--max-parents=0", "--format=%ct %H", history.tip)
     roots = [line.split() for line in output.decode().splitlines()]
     return min(((int(at), root_id) for at, root_id in roots), default=(0, ""))[1]
 

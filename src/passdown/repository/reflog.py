@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Container
 from pathlib import Path
 
 from msgspec import Struct
@@ -37,10 +38,11 @@ def branch_born(common_dir: Path, name: str) -> int | None:
     return int(found[3]) * 1000 if found else None
 
 
-def lost_commits(root: Path, git_dir: Path, since: int | None) -> tuple[Lost, ...] | None:
+def lost_commits(root: Path, git_dir: Path, since: int | None, *, held: Container[str] = ()) -> tuple[Lost, ...] | None:
     """Return the commits HEAD has been at since a moment (milliseconds) that no ref reaches; None without a reflog.
 
     What lives on does not count: what an amend or rebase replaced, and what a branch has with the same patch or tree.
+    `held` are commits that a ref is known to reach.
     """
     try:
         lines = read_bounded(git_dir / "logs" / "HEAD", _LIMIT).split(b"\n")
@@ -57,42 +59,33 @@ def lost_commits(root: Path, git_dir: Path, since: int | None) -> tuple[Lost, ..
         if message.startswith(_REWRITTEN):
             replaced.add(old)
     ids = [this for this in seen if set(this) != {"0"}][-_ASKED:]
+    ids = [this for this in ids if this not in held]
     return _unreachable(root, ids, replaced)
 
 
 def _unreachable(root: Path, ids: list[str], replaced: set[str]) -> tuple[Lost, ...]:
-    known = _existing(root, ids)
-    lost = _outside(root, known)
+    lost = _outside(root, ids)
     if not lost:
         return ()
     forks = [f"^{commit}" for commit in _forks(root, lost)]
     patches, trees = _contents(root, ["HEAD", "--branches", *forks])
     mine, mine_trees = _contents(root, ["--no-walk", *(commit.id for commit in lost)])
     same_tree = {this for this, tree in mine_trees.items() if tree in set(trees.values())}
-    settled = {commit.id for commit in _outside(root, _existing(root, [*replaced, *same_tree]))}
+    settled = {commit.id for commit in _outside(root, [*replaced, *same_tree])}
     kept = set(patches.values())
     return tuple(c for c in lost if c.id not in settled and c.id in mine and mine[c.id] not in kept)
 
 
 def _outside(root: Path, commits: list[str]) -> list[Lost]:
-    """Return the commits that these reach and no ref does, newest first."""
+    """Return the commits that these reach and no ref does, newest first; one that is gone is passed over."""
     if not commits:
         return []
     code, output, _ = try_git(
-        root, "log", f"-{_ASKED}", "-z", "--no-merges", "--encoding=UTF-8", "--format=%H %s", *commits,
-        "--not", "--all", "HEAD",
+        root, "log", f"-{_ASKED}", "-z", "--no-merges", "--encoding=UTF-8", "--format=%H %s", "--ignore-missing",
+        *commits, "--not", "--all", "HEAD",
     )  # fmt: skip
     rows = [record.partition(b" ") for record in output.split(b"\0") if record] if code == 0 else []
     return [Lost(this.decode(), subject.decode("utf-8", "replace")[:200]) for this, _, subject in rows]
-
-
-def _existing(root: Path, ids: list[str]) -> list[str]:
-    if not ids:
-        return []
-    names = "".join(f"{this}^{{commit}}\n" for this in ids).encode()
-    code, output, _ = try_git(root, "cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=names)
-    rows = [line.split() for line in output.decode().splitlines()] if code == 0 else []
-    return [row[0] for row in rows if row[1:] == ["commit"]]
 
 
 def _forks(root: Path, lost: list[Lost]) -> set[str]:

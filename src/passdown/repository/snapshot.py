@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec import structs
 
+from passdown.io.git import one_moment
 from passdown.model.evidence import RepositoryFacts
 from passdown.model.finding import Finding
 from passdown.model.path import decode_path
@@ -16,6 +17,7 @@ from passdown.repository.commits import commits_since
 from passdown.repository.dirt import Dirt, read_dirt
 from passdown.repository.fingerprint import tree_fingerprint
 from passdown.repository.head import Head, current_branch, identity_of, read_head, resolve_commit
+from passdown.repository.history import History, read_history
 from passdown.repository.locate import Layout, read_layout
 from passdown.repository.operation import operation_in
 from passdown.repository.own import OwnPaths
@@ -28,6 +30,7 @@ from passdown.repository.upstream import read_upstream
 from passdown.repository.worktrees import read_worktrees
 
 
+@one_moment()
 def snapshot(
     root: Path,
     *,
@@ -51,18 +54,19 @@ def _read(
 ) -> RepositoryFacts:
     root = layout.root
     status = _bare_status(root) if layout.bare else read_status(root, own)
-    head = read_head(root, status.commit, _branch(root, status), own)
+    history = read_history(root, status.commit, own)
+    head = read_head(root, history, _branch(root, status), own)
     settings = read_settings(root)
     refs = read_refs(root, integration_branch)
     integration = find_integration(refs, integration_branch)
     upstream = read_upstream(root, head, status, settings.remotes)
-    chosen = choose_base(layout, head, integration, upstream=upstream.alive, explicit=base, hints=hints)
+    chosen = choose_base(layout, head, integration, ahead=upstream.ahead, explicit=base, hints=hints, history=history)
     dirt = read_dirt(layout, status)
     changes = read_changes(layout, head, chosen, dirt, own)
     moved = head.commit and chosen.commit != head.effective
-    commits, total = commits_since(root, chosen.commit, head.effective, own=own) if moved else ((), 0)
+    commits, total = commits_since(root, chosen.commit, head.effective, own=own, history=history) if moved else ((), 0)
     return structs.replace(
-        _place(layout, head),
+        _place(layout, head, history),
         base=chosen.tree_ish,
         base_rule=chosen.rule,
         integration_branch=integration.name if integration else "",
@@ -89,13 +93,13 @@ def _read(
     )  # fmt: skip
 
 
-def _place(layout: Layout, head: Head) -> RepositoryFacts:
+def _place(layout: Layout, head: Head, history: History) -> RepositoryFacts:
     """The part of the facts that is about the repository and HEAD, before anything is compared."""
     return RepositoryFacts(
         root=str(layout.root),
         git_dir=str(layout.git_dir),
         common_dir=str(layout.common_dir),
-        identity="" if layout.shallow or not head.commit else identity_of(layout.root, head.commit),
+        identity="" if layout.shallow or not head.commit else identity_of(layout.root, history),
         branch=head.branch,
         detached=head.detached,
         unborn=not head.commit,

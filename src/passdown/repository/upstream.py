@@ -25,11 +25,6 @@ class Upstream(Struct, frozen=True):
     unpushed: int | None = None
     findings: tuple[Finding, ...] = ()
 
-    @property
-    def alive(self) -> bool:
-        """Whether there is an upstream and its ref exists."""
-        return self.ahead is not None
-
 
 def read_upstream(root: Path, head: Head, status: Status, remotes: tuple[str, ...]) -> Upstream:
     """Return what the last fetch and push left behind."""
