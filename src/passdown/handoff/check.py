@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from contextlib import nullcontext
 from pathlib import Path
 
 from msgspec import Struct, structs
@@ -21,6 +22,7 @@ from passdown.handoff.report import Report, write_report
 from passdown.handoff.sync_board import Synced, sync_board
 from passdown.handoff.testing import TIMEOUT, Announce, Tested, run_tests
 from passdown.io.files import write_files
+from passdown.io.git import one_moment
 from passdown.model.clean import CleanCheck, CleanState
 from passdown.model.finding import Finding
 from passdown.repository.locate import locate
@@ -83,6 +85,12 @@ def check(
 
 def _checked(folder: Path, options: Options, clean: CleanOptions, running: Running) -> Checked:
     tested = _tested(folder, running)
+    looks = not (running.report or running.mend or running.sync_board)
+    with one_moment() if looks else nullcontext():
+        return _judged(folder, options, clean, running, tested)
+
+
+def _judged(folder: Path, options: Options, clean: CleanOptions, running: Running, tested: Tested | None) -> Checked:
     gathered = gather(folder, options)
     report = None
     if running.report:

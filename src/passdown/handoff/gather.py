@@ -17,6 +17,7 @@ from passdown.handoff.place import branch_on_shelf, find_root
 from passdown.handoff.shelves import store_of
 from passdown.handoff.tree import measured
 from passdown.io.files import read_bounded
+from passdown.io.git import one_moment
 from passdown.model.evidence import Evidence, RepositoryFacts
 from passdown.model.finding import Finding
 from passdown.model.packet import Packet
@@ -53,6 +54,7 @@ class Gathered(Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
 
 
+@one_moment()
 def gather(folder: Path, options: Options) -> Gathered:
     """Gather the evidence of the repository around `folder`.
 
@@ -89,17 +91,10 @@ def gather(folder: Path, options: Options) -> Gathered:
         test_command=config.test_command,
     )
     return Gathered(
-        root=root,
-        config=config,
-        repository=repository,
-        evidence=evidence,
-        tracked=tracked,
-        topic=topic,
-        previous=packet,
-        previous_path=previous.path if previous else None,
-        previous_json=data,
+        root=root, config=config, repository=repository, evidence=evidence, tracked=tracked, topic=topic,
+        previous=packet, previous_path=previous.path if previous else None, previous_json=data,
         findings=(*store.findings, *selection.findings),
-    )
+    )  # fmt: skip
 
 
 def _workbench(root: Path, config: Config, tracked: frozenset[str]) -> Workbench:

@@ -294,7 +294,7 @@ class _Takeover:
         config, root = self.here.config, self.here.root
         recorded = any(claim.check is not None and claim.check.kind == "test_outcome_recorded" for claim in claims)
         rows, facts = recorded_runs(root, config, facts) if recorded else ((), facts)
-        return ground_of(facts, probe_environment(root, config.tools, config.env_names), rows)
+        return ground_of(facts, probe_environment(root, config.tools, config.env_names, head=facts.head), rows)
 
     def _refused(self, packet: Packet, decision: Decision, findings: Sequence[Finding]) -> Taken:
         brief = refusing_brief(packet, decision.verdict, decision.reasons, findings)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from passdown.io.git import run_git
+from passdown.io.git import require_git
 from passdown.model.evidence import Change
 from passdown.model.finding import Finding
 from passdown.model.path import decode_path
@@ -76,7 +76,7 @@ def read_changes(layout: Layout, head: Head, base: Base, dirt: Sequence[Dirt], o
 def _committed(layout: Layout, head: Head, base: Base) -> Iterator[tuple[bytes, _Raw]]:
     if not head.commit or base.tree_ish == head.commit:
         return
-    output = run_git(layout.root, "diff-tree", "-r", "--raw", "-z", "--no-renames", base.tree_ish, head.commit)
+    output = require_git(layout.root, "diff-tree", "-r", "--raw", "-z", "--no-renames", base.tree_ish, head.commit)
     fields = iter(output.split(b"\0"))
     for info in fields:
         if not info:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from passdown.io.git import run_git, try_git
+from passdown.io.git import require_git, run_git, try_git
 from passdown.model.evidence import Commit
 from passdown.model.pattern import lazy_pattern
 from passdown.repository.history import History
@@ -50,7 +50,7 @@ def commits_since(
 
 
 def _listed(root: Path, span: Sequence[str], most: int) -> list[Commit]:
-    output = run_git(root, "log", "-z", "--encoding=UTF-8", f"-{most}", "--format=%H %T %ct %s", *span)
+    output = require_git(root, "log", "-z", "--encoding=UTF-8", f"-{most}", "--format=%H %T %ct %s", *span)
     return [_commit(record) for record in output.split(b"\0") if record]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from passdown.io.git import run_git
+from passdown.io.git import require_git
 from passdown.model.finding import Finding
 from passdown.model.path import decode_path
 from passdown.repository.head import Head
@@ -32,7 +32,7 @@ def read_upstream(root: Path, head: Head, status: Status, remotes: tuple[str, ..
     ahead = None if status.ahead is None else max(0, status.ahead - own)
     unpushed = None
     if remotes and head.commit:
-        total = run_git(root, "rev-list", "--count", head.commit, "--not", "--remotes")
+        total = require_git(root, "rev-list", "--count", head.commit, "--not", "--remotes")
         unpushed = max(0, int(total) - own)
     gone = bool(status.upstream) and status.ahead is None and bool(head.commit)
     findings = (
