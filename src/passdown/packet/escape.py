@@ -28,7 +28,7 @@ _MAYBE = lazy_pattern(r"[*`\[\]|\\<&_~$]")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def inline(text: str, cap: int = 300) -> str:
     """Return one line of Markdown that reads as the text. Code spans that are complete stay code.
 

@@ -76,7 +76,7 @@ def joined(found: Iterable[Entry]) -> str:
     return "\n\n".join(entry.shown for entry in found)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def spellings(text: str) -> tuple[str, ...]:
     """Return the ways in which views write a statement, longest first: as it is, as Markdown, cut short."""
     ways = {text, *(inline(text, cap) for cap in _CAPS), *(code(text, cap) for cap in _CAPS)}

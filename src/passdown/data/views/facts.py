@@ -212,7 +212,7 @@ def _is_in(key: str, flat: str) -> bool:
     return key in flat or any(written in flat for written in _written(key))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _written(key: str) -> tuple[str, str]:
     """Return the ways in which Markdown writes a key."""
     return inline(key, KEY), code(key, KEY)
