@@ -27,7 +27,7 @@ def measure(folder: Path, rows: int, many: int, python: str, only: Sequence[str]
     groups: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
         "rates": lambda: rates(folder, max(4, rows // 4)),
         "peer": lambda: against_peer(folder / "peer", rows, python),
-        "overhead": lambda: overhead(folder / "overhead", max(8, rows // 4)),
+        "overhead": lambda: overhead(folder / "overhead", max(8, rows // 2)),
         "scaling": lambda: scaling(folder / "scaling", rows),
         "memory": lambda: memory(folder / "memory", max(10, many // 50), many),
     }

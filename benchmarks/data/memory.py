@@ -1,4 +1,4 @@
-"""The peak memory of each process as the corpus grows: in one process, and in two beside the one that they work for.
+"""The peak memory of each process as the corpus grows: of the one that hands out, and of those that work for it.
 
 Every corpus has trajectories of the same size. Run with a folder, names of steps and a number of processes, this module
 is what is measured: it leaves the peaks in the folder.
@@ -62,21 +62,24 @@ def memory(folder: Path, few: int, many: int) -> Iterator[Row]:
     yield from _grown(folder, "read to decide", _DECIDED, 1, (few, many // 5, many))
     yield from _grown(folder, "read to decide", _DECIDED, 2, (few, many))
     whole = ",".join(step.name for step in STEPS)
-    yield from _grown(folder, "read to build", whole, 1, (few * 3 // 5, many // 25, many * 3 // 25))
+    yield from _grown(folder, "read to build", whole, 1, (few, many // 5))
 
 
 def _grown(folder: Path, what: str, names: str, workers: int, counts: tuple[int, ...]) -> Iterator[Row]:
     told = [
         _measured(folder / f"{what.replace(' ', '-')}-{workers}-{count}", names, workers, count) for count in counts
     ]
-    sizes = " and ".join(f"{count:,}" for count in counts)
-    for who, whose in (("the worker", "workers"), ("the parent", "parent")) if workers > 1 else (("", "parent"),):
-        peaks = [max(one[whose].values()) for one in told]
-        among = f"{who} of {workers} processes, " if who else ""
-        yield {"what": f"peak memory, {what}, {among}{sizes} rows",
-               "measured": round(100 * (max(peaks) / peaks[0] - 1), 1), "goal": 15, "unit": "% more",
-               "peaks_mb": [round(peak) for peak in peaks], "most_mb": MOST,
-               "ratio": round(min(1.15 * peaks[0] / max(peaks), MOST / max(peaks)), 2)}  # fmt: skip
+    for who, whose in (("largest worker", "workers"), ("the one that hands out", "parent")):
+        peaks = {count: max(one[whose].values()) for count, one in zip(counts, told, strict=True) if one[whose]}
+        if len(peaks) < 2:  # with one worker little work is done by the one that hands out
+            continue
+        first, most = next(iter(peaks.values())), max(peaks.values())
+        sizes = " and ".join(f"{count:,}" for count in peaks)
+        yield {"what": f"peak memory, {what}, {who} of {workers}, {sizes} rows",
+               "measured": round(100 * (most / first - 1), 1), "goal": 15, "unit": "% more",
+               "peaks_mb": [round(peak) for peak in peaks.values()], "most_mb": MOST,
+               "processes": [len(one["workers"]) for one in told],
+               "ratio": round(min(1.15 * first / most, MOST / most), 2)}  # fmt: skip
 
 
 def _measured(place: Path, names: str, workers: int, count: int) -> dict[str, dict[str, float]]:
