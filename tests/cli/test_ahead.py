@@ -24,7 +24,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     real, notes, place = find_program("git"), tmp_path / "asked", tmp_path / "bin"
     place.mkdir()
     shim = place / "git"
-    shim.write_text(f'#!/bin/sh\necho "$(pwd -P) $*" >> "{notes}"\nexec "{real}" "$@"\n')
+    shim.write_text(f'#!/bin/sh\necho "$(cd "$2" && pwd -P) $*" >> "{notes}"\nexec "{real}" "$@"\n')
     shim.chmod(0o755)
     monkeypatch.setenv("PATH", f"{place}:{os.environ['PATH']}")
 

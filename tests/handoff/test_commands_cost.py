@@ -30,7 +30,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[
 
 
 def _without_settings(words: list[str]) -> str:
-    while words[:1] == ["-c"]:
+    while words[:1] in (["-C"], ["-c"]):
         words = words[2:]
     return " ".join(words)
 

@@ -8,7 +8,6 @@ caller asks for one (`env={"GIT_ALLOW_PROTOCOL": ...}`): a partial clone would o
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from passdown.errors import GitError
 from passdown.io.program import find_program
+from passdown.io.spawn import Child, start
 from passdown.model.pattern import lazy_pattern
 
 TIMEOUT = 30.0
@@ -38,7 +38,7 @@ _NUMBERS = lazy_pattern(rb"\d+(?:\.\d+)+")
 _Answer = tuple[int, bytes, str]
 _Question = tuple[str, ...]
 _THE_VERSION: _Question = ("version",)
-_moment: ContextVar[dict[_Question, _Answer | subprocess.Popen[bytes]] | None] = ContextVar("moment", default=None)
+_moment: ContextVar[dict[_Question, _Answer | Child] | None] = ContextVar("moment", default=None)
 
 
 @contextmanager
@@ -47,16 +47,15 @@ def one_moment() -> Iterator[None]:
     if _moment.get() is not None:
         yield
         return
-    answers: dict[_Question, _Answer | subprocess.Popen[bytes]] = {}
+    answers: dict[_Question, _Answer | Child] = {}
     token = _moment.set(answers)
     try:
         yield
     finally:
         _moment.reset(token)
         for answer in answers.values():
-            if isinstance(answer, subprocess.Popen):  # asked ahead, and never wanted
-                with answer:
-                    answer.kill()
+            if isinstance(answer, Child):  # asked ahead, and never wanted
+                answer.kill()
 
 
 def ask_git(folder: Path, *arguments: str, timeout: float = TIMEOUT) -> _Answer:
@@ -66,7 +65,7 @@ def ask_git(folder: Path, *arguments: str, timeout: float = TIMEOUT) -> _Answer:
         return try_git(folder, *arguments, timeout=timeout)
     question = (os.path.realpath(folder), *arguments)
     answer = answers.get(question)
-    if isinstance(answer, subprocess.Popen):
+    if isinstance(answer, Child):
         del answers[question]
         answer = _judged(_finish(answer, folder, arguments, timeout=timeout))
     elif answer is None:
@@ -157,52 +156,37 @@ def try_git(
 
     Raises `GitError` only when git is missing, cannot start in `folder`, or takes longer than `timeout` seconds.
     """
-    process = _start(folder, arguments, stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE, env=env)
+    process = _start(folder, arguments, feed=stdin is not None, env=env)
     return _judged(_finish(process, folder, arguments, stdin=stdin, timeout=timeout))
 
 
-def _start(
-    folder: Path, arguments: Sequence[str], *, stdin: int = subprocess.DEVNULL, env: dict[str, str] | None = None
-) -> subprocess.Popen[bytes]:
+def _start(folder: Path, arguments: Sequence[str], *, feed: bool = False, env: dict[str, str] | None = None) -> Child:
     binary = find_program("git")
     if binary is None:
         raise GitError("git is not installed", next_step="Install git 2.30 or newer.")
-    argv = [str(binary)]
+    argv = [str(binary), "-C", str(folder)]
     for setting in _CONFIG:
         argv += ["-c", setting]
     try:
-        return subprocess.Popen(
-            [*argv, *arguments],
-            cwd=folder,
-            env=_environment() | (env or {}),
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        return start([*argv, *arguments], folder, _environment() | (env or {}), feed=feed)
     except (OSError, ValueError) as error:  # no such folder, a NUL or a lone surrogate in an argument, too many of them
         raise GitError(f"git {arguments[0]} could not start: {error}", where=str(folder)) from error
 
 
 def _finish(
-    process: subprocess.Popen[bytes],
+    process: Child,
     folder: Path,
     arguments: Sequence[str],
     *,
     stdin: bytes | None = None,
     timeout: float,
 ) -> tuple[int, bytes, bytes]:
-    with process:
-        try:
-            output, complaint = process.communicate(stdin, timeout)
-        except subprocess.TimeoutExpired as error:
-            process.kill()
-            raise GitError(
-                f"git {arguments[0]} took longer than {timeout:g} s", where=str(folder), next_step="Try it by hand."
-            ) from error
-        except BaseException:  # an interrupt: nothing is left running
-            process.kill()
-            raise
-    return process.returncode, output, complaint
+    try:
+        return process.finish(stdin or b"", timeout)
+    except TimeoutError as error:
+        raise GitError(
+            f"git {arguments[0]} took longer than {timeout:g} s", where=str(folder), next_step="Try it by hand."
+        ) from error
 
 
 def _judged(ended: tuple[int, bytes, bytes]) -> _Answer:

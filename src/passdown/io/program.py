@@ -7,7 +7,6 @@ run, because a name out of a repository must not decide what is executed.
 from __future__ import annotations
 
 import os
-import subprocess  # noqa: TID251 - the one other start of a process: a known tool's version
 from pathlib import Path
 
 from passdown.model.pattern import lazy_pattern
@@ -58,6 +57,8 @@ def program_version(name: str, *, outside: Path) -> str:
         return ""
     if name not in VERSION_ARGUMENTS:
         return "present"
+    import subprocess  # noqa: TID251 - the one other start of a process; costly to load, and many projects name no tool
+
     try:
         done = subprocess.run(
             [str(program), *VERSION_ARGUMENTS[name]],
