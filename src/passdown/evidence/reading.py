@@ -44,6 +44,7 @@ _NEVER = 1 << 62
 
 _ENDED = ("failed", "timeout", "unknown")
 """How a command ended that was really run; an edit that failed is still to be made."""
+_CUT_SHORT = frozenset({"rejected", "interrupted"})
 
 
 class Reading:
@@ -65,6 +66,7 @@ class Reading:
         self.first: int | None = None
         self.last: int | None = None
         self._earliest, self._latest = 1, 0
+        self._since, self._places, self._words = stages.since, stages.places, stages.words
         self.after = _NEVER
         self.models: set[str] = set()
         self.calls: dict[str, str] = {}
@@ -79,15 +81,14 @@ class Reading:
 
     def take(self, event: AnyEvent) -> None:
         """Hand one event to the stages."""
-        kind = type(event)
-        if (look := LOOKS.get(kind)) is not None:
+        look, handler = _STEPS.get(type(event), _NO_STEP)
+        if look is not None:
             look(self.canary, event)
-        handler = _HANDLERS.get(kind)
         if handler is None and isinstance(event, (SessionEnd, Unknown)):
             return
         if event.copied and handler is not Reading._start:
             return
-        at, since = event.at, self.all.since
+        at, since = event.at, self._since
         if since is not None and at is not None and (at <= since or event.offset < self.after):
             event = self._on_time(event, at, since)
             at = event.at
@@ -146,19 +147,22 @@ class Reading:
 
     def _call(self, event: ToolCall) -> None:
         self.just_refused = False
-        run = event.action == "run"
-        own = is_own(event.command, self.all.places) if run else is_own_tool(event.tool)
+        action, call_id = event.action, event.call_id
+        own = is_own(event.command, self._places) if action == "run" else is_own_tool(event.tool)
         if not event.agent_id:
             last = ends_run(event.tool, event.command)
-            self.all.words.acted(own=own, last=last, call_id=event.call_id)
+            self._words.acted(own=own, last=last, call_id=call_id)
             if last:
                 self._handed_in(event)
         if own:
             return
-        self._remember(event)
-        if event.action == "ask" and len(self.asking) < MAX_ASKING:
-            self.asking[event.call_id] = event.arguments
-        if event.action in CHANGES:
+        what = event.command if action == "run" else " ".join((event.tool, *event.paths[:2]))
+        self.latest_call = self.calls[call_id] = what[:800]
+        if len(self.calls) > MAX_CALLS:
+            del self.calls[next(iter(self.calls))]
+        if action == "ask" and len(self.asking) < MAX_ASKING:
+            self.asking[call_id] = event.arguments
+        if action in CHANGES:
             self.all.touches.call(event, self.cwd, self._source(event))
         for given_up in self.runs.call(event, self.cwd, self.said):
             self._add_run(given_up)
@@ -168,12 +172,6 @@ class Reading:
         if isinstance(said, str):
             self.all.words.assistant(AssistantMessage(text=said, at=event.at), self._source(event))
 
-    def _remember(self, event: ToolCall) -> None:
-        what = event.command if event.action == "run" else " ".join((event.tool, *event.paths[:2]))
-        self.latest_call = self.calls[event.call_id] = what[:800]
-        if len(self.calls) > MAX_CALLS:
-            self.calls.pop(next(iter(self.calls)))
-
     def _add_run(self, finished: Finished) -> None:
         if self.all.counts(finished.run.at):
             self.events += 1
@@ -181,13 +179,14 @@ class Reading:
 
     def _result(self, event: ToolResult) -> None:
         self.said = ""
-        what = self.calls.pop(event.call_id, "")
-        if event.outcome == "ok" or (event.outcome in _ENDED and self.runs.awaited(event.call_id) is not None):
-            self.all.words.ended(event.call_id)
-        if event.outcome in {"rejected", "interrupted"} and what.strip() and self.all.counts(event.at):
+        call_id, outcome = event.call_id, event.outcome
+        what = self.calls.pop(call_id, "")
+        if outcome == "ok" or (outcome in _ENDED and self.runs.awaited(call_id) is not None):
+            self._words.ended(call_id)
+        elif outcome in _CUT_SHORT and what.strip() and self.all.counts(event.at):
             self._refused(event, what)
-        if event.call_id in self.asking:
-            self._answered(event, self.asking.pop(event.call_id))
+        if self.asking and call_id in self.asking:
+            self._answered(event, self.asking.pop(call_id))
         edited = self.all.touches.result(event)
         if edited is not None:
             self._edited(edited)
@@ -314,3 +313,8 @@ _HANDLERS: dict[type, Callable[[Reading, Any], None]] = {
     Interruption: Reading._interruption,
     Title: Reading._name,
 }
+_STEPS: dict[type, tuple[Callable[[Canary, Any], None] | None, Callable[[Reading, Any], None] | None]] = {
+    kind: (LOOKS.get(kind), _HANDLERS.get(kind)) for kind in {**LOOKS, **_HANDLERS}
+}
+"""What is done with an event of each type, in one look-up: they are many."""
+_NO_STEP = (None, None)
