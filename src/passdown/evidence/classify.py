@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct, structs
 
 from passdown.evidence.answers import is_answer, search_paths
 from passdown.evidence.kinds import Look, look_at
@@ -16,7 +18,7 @@ from passdown.model.session import Outcome
 Result = Literal["ok", "failed", "interrupted", "rejected", "timeout", "running", "unknown"]
 
 
-class Verdict(NamedTuple):
+class Verdict(Struct, frozen=True, gc=False):
     """How a run ended. `masked` says that a failure hid behind exit 0, `output` is what may name it, taken out bare."""
 
     result: Result
@@ -83,7 +85,7 @@ def judge(
     """
     verdict = weigh(parts, exit_code, outcome, text, said, errors)
     line = error_line(errors) if errors and not verdict.masked and verdict.output else ""
-    return verdict._replace(error_line=line or error_line(verdict.output)) if verdict.output else verdict
+    return structs.replace(verdict, error_line=line or error_line(verdict.output)) if verdict.output else verdict
 
 
 def weigh(
@@ -138,7 +140,7 @@ def _both(output: str, errors: str) -> str:
     return f"{output}\n{errors}" if errors else output
 
 
-class _Signs(NamedTuple):
+class _Signs(Struct, frozen=True, gc=False):
     """What tells that a shell text which masks its exit code failed: `words` are texts of which its output holds one.
 
     `heads` are the commands whose exit code could count, `checks` those of them whose output is their own verdict.

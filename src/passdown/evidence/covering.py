@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import posixpath
 from functools import lru_cache
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.evidence.kinds import look_at, program_of, words_of
 from passdown.evidence.shell import split_shell
@@ -15,7 +16,7 @@ _MOST = 2000
 _UNSELECTIVE = frozenset({"run", "test", "tests", "t", "./...", ".", "...", "pytest", "unittest", "exec", "nextest"})
 
 
-class _Ran(NamedTuple):
+class _Ran(Struct, frozen=True, gc=False):
     """A simple command as it counts here."""
 
     words: tuple[str, ...]

@@ -105,7 +105,7 @@ def _parsed(text: str) -> _Parsed:
     if seen and not looks[start].reader:
         bare = without_redirections(main[-1].text)
         if bare != main[-1].text:
-            main[-1], seen[-1] = main[-1]._replace(text=bare), look_at(bare)
+            main[-1], seen[-1] = Part(bare, main[-1].before), look_at(bare)
     bare = _joined(main) or text
     tokens = _tokens(main, bare)
     own = "passdown" in text and bool(main) and _is_own(seen[0].words)

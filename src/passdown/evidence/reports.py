@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.evidence.output import one_line
 from passdown.model.pattern import compile_pattern
@@ -13,7 +14,7 @@ MAX_FAILING = 20
 MAX_ID = 200
 
 
-class Report(NamedTuple):
+class Report(Struct, frozen=True, gc=False):
     """One run of tests as its output tells it. `ran` is None when the output does not say how many ran.
 
     `passed` says that tests ran well all the same, as Go's lines do.

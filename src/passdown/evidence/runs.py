@@ -228,7 +228,7 @@ def feedback_run(row: FeedbackRow, places: Places) -> Finished | None:
     verdict = judge(identity.parts, row.exit_code, _outcome(row), row.stdout_tail, row.agent_note, row.stderr_tail)
     failed = verdict.result != "ok" and not verdict.expected
     if failed and row.error and not verdict.error_line:
-        verdict = verdict._replace(error_line=one_line(row.error))
+        verdict = structs.replace(verdict, error_line=one_line(row.error))
     ended = row.started_at + (row.duration_ms or 0) if row.started_at is not None else None
     run = _record(
         identity,

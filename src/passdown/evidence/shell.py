@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from passdown.model.pattern import lazy_pattern
 
@@ -68,7 +69,7 @@ def _unquoted(word: str) -> str:
     return "".join(pieces)
 
 
-class Part(NamedTuple):
+class Part(Struct, frozen=True, gc=False):
     """One simple command, and the operator before it: empty for the first, `&&`, `||`, `|` or `;`."""
 
     text: str

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 from passdown.evidence.covering import covers
 from passdown.evidence.identity import Identity, identify
@@ -33,7 +35,7 @@ _HARMLESS_CHANGE = lazy_pattern(
 )
 
 
-class Seen(NamedTuple):
+class Seen(Struct, frozen=True, gc=False):
     """The last run of one test command that decided something."""
 
     run: CommandRun
@@ -43,7 +45,7 @@ class Seen(NamedTuple):
     from_session: bool
 
 
-class _Unread(NamedTuple):
+class _Unread(Struct, frozen=True, gc=False):
     """The last run of one test command, whose output is read when it turns out to matter."""
 
     run: CommandRun
@@ -88,7 +90,7 @@ _PROGRAMS = frozenset({
 })  # fmt: skip
 
 
-class Criteria(NamedTuple):
+class Criteria(Struct, frozen=True, gc=False):
     """The commands that prove the work, as the project declares them; `prose` says that it has criteria in words."""
 
     commands: tuple[str, ...] = ()

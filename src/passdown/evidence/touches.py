@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from passdown.evidence.places import Places
 from passdown.model.evidence import FileTouch, InterruptedEdit, Source
@@ -13,7 +13,7 @@ MAX_PENDING = 512
 CHANGES: frozenset[Action] = frozenset({"edit", "write", "delete"})
 
 
-class _Edit(NamedTuple):
+class _Edit(Struct, frozen=True, gc=False):
     number: int
     action: Action
     paths: tuple[str, ...]
@@ -24,7 +24,7 @@ class _Edit(NamedTuple):
     active: bool
 
 
-class Edited(NamedTuple):
+class Edited(Struct, frozen=True, gc=False):
     """An edit that ended: the repository-relative paths, and whether it changed them."""
 
     paths: tuple[str, ...]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from heapq import merge
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
 
@@ -302,7 +302,7 @@ _Search = tuple[tuple[_Marked, ...], re.Pattern[str]]
 """Anchors, and the expression that finds them all. It is not made for a short text that holds none of them."""
 
 
-class _Words(NamedTuple):
+class _Words(Struct, frozen=True, gc=False):
     """The search for all telling words, and one for each first letter: to go through a long text with each is faster.
 
     None of them holds another with its own first letter, so both find the same.
