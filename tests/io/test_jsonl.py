@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from passdown.errors import UnsafeError
 from passdown.io import jsonl
@@ -72,7 +73,7 @@ def test_lines_come_back_with_their_offsets(parts: list[bytes], size: int, close
 def test_long_lines_are_skipped_and_measured(data: bytes, size: int, cap: int) -> None:
     full = lines_of(data)
     capped = lines_of(data, size, max_line=cap)
-    assert [line._replace(data=None) for line in capped] == [line._replace(data=None) for line in full]
+    assert [structs.replace(line, data=None) for line in capped] == [structs.replace(line, data=None) for line in full]
     for line, whole in zip(capped, full, strict=True):
         assert line.data == (whole.data if whole.length <= cap else None)
 

@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import structs
+
 from passdown.agents.aider.notes import VERSION
 from passdown.agents.aider.reader import Reader
 from passdown.agents.aider.runs import BEGINNING, HEADING, Run, runs_of
@@ -109,7 +111,7 @@ def _lines(path: Path, run: Run, max_line: int) -> Iterator[Line]:
     with open_log(path) as stream:
         stream.seek(run.offset)
         for line in read_lines(stream, limit=max(0, run.end - run.offset), max_line=max_line):
-            yield line._replace(offset=line.offset + run.offset, number=line.number + run.line - 1)
+            yield structs.replace(line, offset=line.offset + run.offset, number=line.number + run.line - 1)
 
 
 def _banner(path: Path, run: Run) -> list[str]:

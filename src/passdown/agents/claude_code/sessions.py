@@ -196,7 +196,7 @@ class _Log:
         line: Line | None = None
         decode, take, straight = ROW.decode, reader.take, self.straight
         for line in self._lines():
-            offset, number, data, length, _ = line
+            offset, number, data, length = line.offset, line.number, line.data, line.length
             if data is not None and (not data or data.isspace()):
                 continue
             self.records += 1

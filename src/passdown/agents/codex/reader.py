@@ -49,7 +49,8 @@ class Reader:
         lineage, place, events = state.lineage, state.place, _NOTHING
         dropped, spare = state.dropped, self._sparing.take if self._sparing else None
         for line in lines:
-            place.offset, place.line, data, place.length, place.complete = line
+            data, place.offset, place.line = line.data, line.offset, line.number
+            place.length, place.complete = line.length, line.complete
             if not data and data is not None:
                 continue
             self.records += 1

@@ -123,5 +123,5 @@ class Sparing:
         if self._last is None:
             return _NOTHING
         place = self._state.place
-        place.offset, place.line, *_ = self._last
+        place.offset, place.line = self._last.offset, self._last.number
         return self._decoded(self._last) or _NOTHING

@@ -113,8 +113,8 @@ def read(ref: SessionRef, *, max_line: int = MAX_LINE) -> Iterator[AnyEvent]:
     decode, add, related = ENTRY.decode, entries.add, bool(off or copied)
     records = size = 0
     for line in read_file_lines(path, max_line=max_line):
-        offset, number, data, length, complete = line
-        size = offset + length + complete
+        offset, number, data, length = line.offset, line.number, line.data, line.length
+        size = offset + length + line.complete
         records += 1
         found: tuple[Entry | Unknown, ...]
         try:
