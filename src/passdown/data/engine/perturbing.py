@@ -38,7 +38,7 @@ def perturbing_stage(settings: PerturbTable, blobs: Path, seed: int) -> Stage:
             level(name)
     parameters = {**msgspec.to_builtins(settings), "seed": seed}
     return Stage(
-        name="perturb", maker="passdown.data.engine.perturbing:perturbing", version=2, parameters=parameters,
+        name="perturb", maker="passdown.data.engine.perturbing:perturbing", version=3, parameters=parameters,
         places={"blobs": str(blobs)},
     )  # fmt: skip
 
@@ -98,7 +98,8 @@ def _variants(
 def _drawn(cuts: Cuts, cut: Cut, levels: list[str], seed: int) -> list[tuple[str, Cell]]:
     """Return the cells that fit this cut with the level each is of, in an order that only the seed decides.
 
-    The levels' cells and those of the grid take turns: the grid has far more of them.
+    The levels and the grid take turns, one cell of each at a time: otherwise the level with the most cells would be
+    tried most, and what it makes would say how many combinations of operators there are.
     """
     names = {view.name for view in cut.views}
     mark = f"{seed}|{cuts.trajectory.trajectory_id}|{cut.point.k}"
@@ -106,13 +107,13 @@ def _drawn(cuts: Cuts, cut: Cut, levels: list[str], seed: int) -> list[tuple[str
     def mixed(cells: list[tuple[str, Cell]]) -> list[tuple[str, Cell]]:
         return sorted(cells, key=lambda one: hashlib.sha256(f"{mark}|{one[0]}|{one[1].key}".encode()).digest())
 
-    levelled = mixed([
-        (each.name, cell) for each in LEVELS if each.name in levels
-        for cell in each.cells if cell.ops and cell.point == cut.point.kind and cell.view in names
-    ])  # fmt: skip
+    fitting = [
+        [(each.name, cell) for cell in each.cells if cell.ops and cell.point == cut.point.kind and cell.view in names]
+        for each in LEVELS if each.name in levels
+    ]  # fmt: skip
     single = tuple((row.name,) for row in OPERATORS)
-    free = mixed([("", cell) for cell in grid([cut.point.kind], sorted(names), single, _STRENGTHS) if GRID in levels])
-    return [one for pair in zip_longest(levelled, free) for one in pair if one is not None]
+    free = [("", cell) for cell in grid([cut.point.kind], sorted(names), single, _STRENGTHS) if GRID in levels]
+    return [one for turn in zip_longest(*map(mixed, fitting), mixed(free)) for one in turn if one is not None]
 
 
 def _with_texts(cuts: Cuts, cut: Cut, shared: Shared) -> Cut:
