@@ -79,7 +79,7 @@ def _variants(
     prefix = cut_off(cuts.trajectory, cut.point.k)
     base = judge.base if judge is not None else None
     tried = _Found([], Counter(), [])
-    for name, cell in _drawn(cuts, cut, levels, seed)[: per_cut * _TRIES]:
+    for name, cell in drawn(cuts, cut, levels, seed)[: per_cut * _TRIES]:
         if len(tried.made) == per_cut:
             break
         view = next(view for view in cut.views if view.name == cell.view)
@@ -95,7 +95,7 @@ def _variants(
     return tried
 
 
-def _drawn(cuts: Cuts, cut: Cut, levels: list[str], seed: int) -> list[tuple[str, Cell]]:
+def drawn(cuts: Cuts, cut: Cut, levels: list[str], seed: int) -> list[tuple[str, Cell]]:
     """Return the cells that fit this cut with the level each is of, in an order that only the seed decides.
 
     The levels and the grid take turns, one cell of each at a time: otherwise the level with the most cells would be
