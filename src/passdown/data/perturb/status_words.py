@@ -14,8 +14,11 @@ _PASSED = lazy_pattern(r"(?P<count>\d+) passed\b")
 _ENDED = lazy_pattern(r"\bexit [1-9]\d*(?: ×\d+)?")
 _ENDED_WELL = lazy_pattern(r"\bexit 0\b(?: ×\d+)?")
 _QUOTED = lazy_pattern(r' \("[^"\n]*"\)')
-_DETAIL = lazy_pattern(r"\bfailed: (?!\d+ failed)[^(\n]*(?= \(|$)")
+_DETAIL = lazy_pattern(r"\bfailed: (?!\d+ failed|Ran \d+ tests? in )[^(\n]*(?= \(|$)")
 _COMPLAINT = lazy_pattern(r"^\s*(?:- )?(?:E\s|E$|FAILED|ERROR|AssertionError|Traceback|\(exit \d+\)|FAIL:)")
+_OF_BOTH = lazy_pattern(r"Ran \d+ tests? in [\d.]+s")
+"""What a test program says at the end of a run that passed, and of one that failed."""
+_UNITTEST_OK = lazy_pattern(r"OK(?: \(.*\))?\s*")
 _TRIED = lazy_pattern(r"\btried, failed\b|^- Open errors:")
 _MAKE_PASS = lazy_pattern(r"\bMake (?P<command>`+[^\n]*?`+) pass\b")
 
@@ -43,6 +46,8 @@ def flipped_value(value: str) -> str:
     word, colon, detail = value.partition(": ")
     word = "passed" if green else "failed"
     counts = _counts(detail, green=green)
+    if _OF_BOTH.fullmatch(detail):
+        return value.replace(value.partition(": ")[0], word, 1)
     return f"{word}{colon}{counts}" if counts != detail else word
 
 
@@ -61,7 +66,7 @@ def flipped_line(line: str, *, green: bool) -> str | None:
 def flipped_output(line: str, *, green: bool) -> str | None:
     """Return a line that a test program printed with the opposite result, None for one that only complains."""
     if not green:
-        return _to_red(line)
+        return "FAILED (failures=1)" if _UNITTEST_OK.fullmatch(line) else _to_red(line)
     return None if _COMPLAINT.match(line) else _to_green(line)
 
 

@@ -14,6 +14,14 @@ from passdown.data.records import Fact
 from passdown.model.pattern import lazy_pattern
 
 _COMMANDS = "- Results of the last commands: "
+_FAILS = "- fails: "
+_OUTCOME = lazy_pattern(
+    r"(?m)^(?P<before>.*(?:^| · ))(?:failed run|passed run|outcome unknown)(?P<after> · .*\bpacket `.*)$"
+)
+_NO_PROBLEMS = lazy_pattern(r"(?m)^## Known problems\n+(?=## |<!--)")
+_NO_RISKS = lazy_pattern(r"(?m)^- Risks:$(?!\n  )")
+_VALIDATED = ("- Validation after the latest edit: ", "- State: ")
+_NOT_KNOWN = lazy_pattern(r"(?m)^Not known: [\w.]+(?:, [\w.]+)*$")
 _AFTER_COMMAND = lazy_pattern(r"$|[`\")\n]| —| \(| failed| passed| gave| again| pass\b")
 
 
@@ -21,6 +29,8 @@ def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
     """Turn a share `strength` of the stated test results round, at least one, in every place that tells them."""
     results = [fact for fact in stated(scene.view) if fact.type == "test_result" and fact.value]
     results = [fact for fact in results if is_green(fact.value) or is_red(fact.value)]
+    named = _failing(scene)
+    results = [fact for fact in results if fact.key not in named]
     if not results:
         raise InapplicableError("the notes state no test result")
     wanted = amount(len(results), strength)
@@ -78,13 +88,18 @@ def _flip(scene: Scene, fact: Fact) -> Scene | None:
     """Return the scene with one result turned round, None where the notes would still tell it."""
     notes, green = notes_of(scene.view), is_red(fact.value)
     runs = [known.step for known in scene.view.facts if known.type == "test_result"]
+    last = fact.step == max(runs)
+    gone = frozenset[str]()
     if scene.view.name == "trace":
         made = _in_trace(notes, fact, green=green)
     else:
-        made = _in_lines(notes, fact, green=green, last=fact.step == max(runs))
+        gone = _failing(scene) if green and last else gone
+        made = _in_lines(_without_failing(notes, gone) if green and last else notes, fact, green=green, last=last)
+        made = _rounded(made, green=green, last=last) if made else made
     if made is None or made == notes:
         return None
-    facts = [kept for known in scene.view.facts if (kept := _fact(known, fact, made, green=green)) is not None]
+    known = [one for one in scene.view.facts if not any(one.key == name or _opens(one.key, name) for name in gone)]
+    facts = [kept for one in known if (kept := _fact(one, fact, made, green=green)) is not None]
     return scene.with_view(with_notes(scene.view, made), facts)
 
 
@@ -103,14 +118,64 @@ def _fact(known: Fact, flipped: Fact, notes: str, *, green: bool) -> Fact | None
     return known
 
 
+def _failing(scene: Scene) -> frozenset[str]:
+    """Return the tests that the last run is said to have failed: a part of its result, and none of their own."""
+    listed = [line for line in notes_of(scene.view).split("\n") if line.startswith(_FAILS)]
+    return frozenset(
+        one.key for one in scene.view.facts
+        if one.type == "test_result" and any(mentions(line, one.key) for line in listed)
+    )  # fmt: skip
+
+
+def _without_failing(notes: str, names: frozenset[str]) -> str:
+    """Return the notes without the tests that failed, and without what the run printed of them."""
+    made: list[str] = []
+    inside = fence = False
+    for line in notes.split("\n"):
+        inside = line == "## Tests" if line.startswith("## ") and not fence else inside
+        fenced, fence = fence, fence ^ line.startswith("```")
+        told = any(_is_about(line, name) or _opens(line, name) for name in names)
+        again = not line and made[-1:] == [""]
+        if not (told or again or (inside and (fence or fenced or line.startswith("- ")))):
+            made.append(line)
+    return "\n".join(made)
+
+
+def _opens(text: str, name: str) -> bool:
+    """Say whether a text tells what went wrong in a test."""
+    return any(f"{way}:" in text for way in spellings(name))
+
+
+def _rounded(notes: str, *, green: bool, last: bool) -> str:
+    """Return the notes with what follows from the results: an outcome, and `none` where nothing is left to tell."""
+    notes = _NO_RISKS.sub("- Risks: NONE OBSERVED", _NO_PROBLEMS.sub("## Known problems\nnone\n\n", notes))
+    return _with_outcome(notes, green=green) if last else notes
+
+
+def _with_outcome(notes: str, *, green: bool) -> str:
+    """Return the notes with the outcome that follows from the last run; one of an older tree that passed gives none."""
+    word = "failed run" if not green else "outcome unknown" if "\n## Tests\nstale" in notes else "passed run"
+    told = _OUTCOME.sub(rf"\g<before>{word}\g<after>", notes, count=1)
+    return told if told == notes else _NOT_KNOWN.sub(lambda found: _listed(found.group(), word), told)
+
+
+def _listed(line: str, word: str) -> str:
+    label, _, rest = line.partition(": ")
+    named = {*rest.split(", ")} - {"outcome.unknown"} | ({"outcome.unknown"} if word == "outcome unknown" else set())
+    return f"{label}: {', '.join(sorted(named))}"
+
+
 def _in_lines(notes: str, fact: Fact, *, green: bool, last: bool) -> str | None:
     """Turn the result round in the lines that name the run; for the last run also where only its outcome is told."""
     detail = fact.value.partition(": ")[2]
     made: list[str] = []
     inside = fence = False
+    validated = any(line.startswith("- Last validation: ") and _is_about(line, fact.key) for line in notes.split("\n"))
     for line in notes.split("\n"):
         inside = line == "## Tests" if line.startswith("## ") and not fence else inside
         fence ^= line.startswith("```")
+        if validated and line.startswith(_VALIDATED):
+            line = flipped_line(line, green=green) or line
         named = _is_about(line, fact.key) and not inside
         outcome = inside or "last test run" in line or (detail and detail in line)
         if named or (last and outcome):
