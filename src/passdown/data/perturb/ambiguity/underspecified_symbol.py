@@ -27,6 +27,11 @@ _CODE = lazy_pattern(
 _SPAN = lazy_pattern(r"```[^\n]*?(?:```|$)|`[^`\n]*`")
 _WORD = lazy_pattern(r"(?<![\w./])[A-Za-z]{2,}(?![\w(/])")
 _PRODUCTS = frozenset({"GitHub", "GitLab", "JavaScript", "TypeScript", "MacOS", "OpenSSL", "YouTube", "LaTeX"})
+_NEW = lazy_pattern(r"(?i)\b(?:add|creat\w*|writ\w*|implement\w*|introduc\w*|missing|new)\b")
+_CLASS = r"\b(?:class|struct|interface|type|enum|trait|protocol|record)\s+{name}\b"
+_MOST = 16 << 20
+"""Bytes of known files that are searched for names."""
+_ARTICLE = lazy_pattern(r"\b(?:[Aa]n?|[Tt]he) (that (?:file|function|name|class)\b)")
 _PHRASES = {"path": "that file", "call": "that function", "snake": "that name", "camel": "that class"}
 
 
@@ -45,6 +50,7 @@ def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
         for at in prose for match in _SYMBOL.finditer(_told(before.task.split("\n")[at]))
         if not match.group().endswith(("Error", "Exception", "Warning")) and match.group() not in _PRODUCTS
     }  # fmt: skip
+    found = _to_be_found(scene, found, [before.task.split("\n")[at] for at in prose])
     if not found:
         raise InapplicableError("the task names nothing in prose")
     chosen = dice.sample(sorted(found), amount(len(found), strength))
@@ -72,6 +78,49 @@ def apply(scene: Scene, dice: random.Random, strength: float) -> Applied:
     )  # fmt: skip
 
 
+def _to_be_found(scene: Scene, names: dict[str, str], lines: list[str]) -> dict[str, str]:
+    """Return the names that a successor can find out again: of what is to be made, nothing but the task tells them.
+
+    Where all files are known the name has to stand in them. Else a line that speaks of something new keeps its names,
+    and a word of two capitals is a class only where the task writes it as code.
+    """
+    texts = _texts(scene) if scene.base is not None and scene.snapshot is not None else None
+    if texts is None:
+        told = {name for line in lines if not _NEW.search(line) for name in names if name in line}
+        return {name: kind for name, kind in names.items() if name in told and _is_code(name, kind, lines)}
+    paths = scene.paths()
+    return {
+        name: kind for name, kind in names.items()
+        if (any(f"/{path}".endswith(f"/{name}") for path in paths) if kind == "path" else _stands(name, kind, texts))
+    }  # fmt: skip
+
+
+def _texts(scene: Scene) -> list[str] | None:
+    """Return the texts of all known files, None where they are too many to search."""
+    made: list[str] = []
+    size = 0
+    for path in scene.paths():
+        made.append(scene.text(path) or "")
+        size += len(made[-1])
+        if size > _MOST:
+            return None
+    return made
+
+
+def _stands(name: str, kind: str, texts: list[str]) -> bool:
+    word = re.escape(name.partition("(")[0].rpartition(".")[2])
+    pattern = re.compile(_CLASS.format(name=word) if kind == "camel" else rf"\b{word}\b")
+    return any(pattern.search(text) for text in texts)
+
+
+def _is_code(name: str, kind: str, lines: list[str]) -> bool:
+    """Say whether a word is a name in code, and not that of a program or a company."""
+    if kind != "camel":
+        return True
+    near = re.compile(rf"`{re.escape(name)}`|\bclass {re.escape(name)}\b|\b{re.escape(name)} (?:class|object|instance)")
+    return any(near.search(line) for line in lines)
+
+
 def _prose(task: str) -> tuple[int, ...]:
     """Return the lines of a task that are sentences, by their number: code and what programs print stay exact."""
     found: list[int] = []
@@ -96,7 +145,8 @@ def _vaguely(text: str, vague: dict[str, str]) -> str:
     made = [_swapped(pieces[0], vague)]
     for span, piece in zip(spans, pieces[1:], strict=True):
         made += [vague.get(span.strip("` "), span), _swapped(piece, vague)]
-    return "".join(made)
+    told = "".join(made)
+    return _ARTICLE.sub(r"\1", told) if told != text else text
 
 
 def _swapped(text: str, vague: dict[str, str]) -> str:
