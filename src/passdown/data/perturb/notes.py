@@ -24,6 +24,7 @@ _CAPS = (200, 160, 120, 100, 80, 60)
 _HEADER = lazy_pattern(r"(?m)^\[(?P<step>\d+) \| (?P<source>[\w-]+) \| (?P<kind>[\w-]+)\]\n")
 _GROUP = lazy_pattern(r"- [A-Z][\w ]{0,40}:\s*")
 _SEPARATORS = ("; ", " · ", ", ")
+_LAST_RUN, _SAID = "- Last validation: ", "- What it said: "
 
 
 class Entry(Struct, frozen=True):
@@ -102,8 +103,11 @@ def without(view: View, notes: str, statement: str) -> str:
     """Return the notes without every place that holds a statement: events of a trace, items of a list, lines."""
     if view.name == "trace":
         return joined(_other_entries(entries(notes), statement))
-    lines = [kept for line in notes.split("\n") for kept in _without_in(line, statement)]
-    return "\n".join(_without_empty_groups(lines))
+    before = notes.split("\n")
+    lines = [kept for line in before for kept in _without_in(line, statement)]
+    if len(lines) < len(before):
+        lines = list(_without_orphans(lines, before))
+    return "\n".join(_without_empty_sections(list(_without_empty_groups(lines))))
 
 
 def _other_entries(found: list[Entry], statement: str) -> Iterator[Entry]:
@@ -144,6 +148,26 @@ def _without_empty_groups(lines: list[str]) -> Iterator[str]:
         after = lines[number + 1] if number + 1 < len(lines) else ""
         if not (_GROUP.fullmatch(line) and not after.startswith("  ")):
             yield line
+
+
+def _without_orphans(lines: list[str], before: list[str]) -> Iterator[str]:
+    """Leave out what a run said when the notes no longer tell of which run."""
+    gone = any(line.startswith(_LAST_RUN) for line in before) and not any(line.startswith(_LAST_RUN) for line in lines)
+    return (line for line in lines if not (gone and line.startswith(_SAID)))
+
+
+def _without_empty_sections(lines: list[str]) -> Iterator[str]:
+    """Leave out a heading over nothing: what is known to be empty says `none`."""
+    number = 0
+    while number < len(lines):
+        after = number + 1
+        while after < len(lines) and not lines[after].strip():
+            after += 1
+        ends = after == len(lines) or lines[after].startswith(("## ", "<!--"))
+        if not (lines[number].startswith("## ") and ends):
+            yield lines[number]
+            after = number + 1
+        number = after
 
 
 def drop(scene: Scene, gone: Iterable[Fact]) -> tuple[Scene, tuple[Fact, ...]]:
