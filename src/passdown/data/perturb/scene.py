@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec import Struct, structs
 
 from passdown.data.records import Fact, FileState, Prefix, Snapshot, Truth, View, Volatile
-from passdown.data.replay.snapshot import snapshot_id
+from passdown.data.replay.snapshot import is_outside, snapshot_id
 from passdown.data.views.changes import ledger_of
 from passdown.packet.tokens import estimate_tokens
 
@@ -72,10 +72,13 @@ class Scene(Struct, frozen=True, kw_only=True):
         return {state.path: state for state in self.snapshot.delta}
 
     def changed(self) -> tuple[str, ...]:
-        """Return the paths whose content is known and differs from the base commit, in order. At least one."""
+        """Return the paths whose content is known and differs from the base commit, in order. At least one.
+
+        Files outside of the workspace are none of its: no look at the tree would show what became of them.
+        """
         if self.blobs is None:
             raise InapplicableError("no contents of files")
-        paths = [path for path, state in sorted(self.files.items()) if state.blob]
+        paths = [path for path, state in sorted(self.files.items()) if state.blob and not is_outside(path)]
         if not paths:
             raise InapplicableError("no file was changed")
         return tuple(paths)

@@ -27,6 +27,11 @@ def state_id(snapshot: Snapshot) -> str:
     return hashlib.sha256("\x1e".join([snapshot.snapshot_id, *in_git]).encode("utf-8", "surrogateescape")).hexdigest()
 
 
+def is_outside(path: str) -> bool:
+    """Say whether a path is of another place than the workspace, whose own paths are relative."""
+    return path.startswith(("/", "~", "../")) or path[1:3] == ":/"
+
+
 class State(Protocol):
     """What is needed of a replay."""
 

@@ -10,6 +10,7 @@ import msgspec
 
 from passdown.data.perturb.notes import SHORTEST, mentions
 from passdown.data.records import Cut, Fact, Graph, Snapshot, Subtask, SubtaskStatus, Truth, View, Volatile
+from passdown.data.replay.snapshot import is_outside
 from passdown.data.views.facts import KEY
 from passdown.data.views.preamble import parts
 from passdown.redact.neutralise import one_line
@@ -29,7 +30,7 @@ def question(snapshot: Snapshot | None) -> str:
     """Return what is asked for, below what a look at the tree shows: it can tell what notes leave out or have wrong."""
     if snapshot is None:
         return QUESTION
-    gone = [f"D\t{file.path}" for file in snapshot.delta if not file.blob and not _outside(file.path)]
+    gone = [f"D\t{file.path}" for file in snapshot.delta if not file.blob and not is_outside(file.path)]
     there = [f"?\t{path}" for path in _changed(snapshot) if f"D\t{path}" not in gone]
     shown = "\n".join(sorted([*gone, *there], key=lambda line: line[2:])[:_SHOWN]) or "(nothing)"
     return f"What differs from the base commit (D: gone, ?: new or changed):\n\n{shown}\n\n{QUESTION}"
@@ -126,11 +127,7 @@ def _labels(cut: Cut, graph: Graph) -> list[tuple[Subtask, SubtaskStatus]]:
 
 def _changed(snapshot: Snapshot) -> list[str]:
     paths = {*(file.path for file in snapshot.delta), *snapshot.dirty}
-    return sorted(path for path in paths if not _outside(path))
-
-
-def _outside(path: str) -> bool:
-    return path.startswith(("/", "~")) or path[1:3] == ":/"
+    return sorted(path for path in paths if not is_outside(path))
 
 
 def _name(node: Subtask) -> str:
