@@ -34,6 +34,7 @@ from passdown.data.samples.reconstruction import contradicts, question, target
 from passdown.data.samples.render import Rendered, render
 from passdown.data.views.preamble import whole
 from passdown.data.views.table import build_views
+from passdown.model.session import ToolCall, ToolResult
 
 
 @pytest.fixture
@@ -346,6 +347,14 @@ def test_what_a_harness_says_is_no_observation(script: Any) -> None:
     refused = ToolResult(call_id="call-1", outcome="rejected", text="no, not this one")
     step = replace(run.steps[1], events=(*run.steps[1].events, refused))
     assert {message.content: message.part for message in step_messages(step, Role.ACTION)}[refused.text] == Role.HARNESS
+
+
+@pytest.mark.parametrize(("tool", "action"), [("AskUserQuestion", "ask"), ("ExitPlanMode", "plan"), ("Bash", "run")])
+def test_what_a_person_answered_is_no_answer_of_the_environment(solved: Trajectory, tool: str, action: Any) -> None:
+    asked = ToolCall(call_id="q", tool=tool, action=action)
+    said = ToolResult(call_id="q", outcome="ok", text="User has approved your plan.")
+    *_, message = step_messages(replace(solved.steps[1], events=(asked, said)), Role.ACTION)
+    assert (message.content, message.part) == (said.text, Role.ENV if action == "run" else Role.HARNESS)
 
 
 def test_a_persons_folder_is_named_in_no_message(script: Any) -> None:

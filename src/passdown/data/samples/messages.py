@@ -78,16 +78,23 @@ def step_messages(step: Step, part: Role) -> Iterator[Message]:
     """Yield one step's messages: the agent's turn first, then what the environment or a person answered."""
     if step.role == "agent":
         yield from _turn(step, part)
+    asked = {event.call_id for event in step.events if isinstance(event, ToolCall) and _asks(event)}
     for event in step.events:
         if isinstance(event, UserMessage) and event.origin != "queued":
             yield Message(role="user", content=event.text, part=_said_by(event), step=step.idx)
         elif isinstance(event, ToolResult):
-            yield Message(role="tool", content=event.text, call_id=event.call_id, part=_answered(event), step=step.idx)
+            part = _answered(event, asked=event.call_id in asked)
+            yield Message(role="tool", content=event.text, call_id=event.call_id, part=part, step=step.idx)
 
 
-def _answered(event: ToolResult) -> Role:
-    """Return what a result is: of a call that a person refused or stopped, it is the harness that speaks."""
-    return Role.HARNESS if event.outcome in ("rejected", "interrupted") else Role.ENV
+def _answered(event: ToolResult, *, asked: bool) -> Role:
+    """Return what a result is: where a person answered, refused or stopped a call, it is the harness that speaks."""
+    return Role.HARNESS if asked or event.outcome in ("rejected", "interrupted") else Role.ENV
+
+
+def _asks(call: ToolCall) -> bool:
+    """Say whether a person answers a call: a question, or a plan that is laid before them."""
+    return call.action == "ask" or call.tool.replace("_", "").lower() == "exitplanmode"
 
 
 def _said_by(event: UserMessage) -> Role:
