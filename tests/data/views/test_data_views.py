@@ -148,6 +148,20 @@ def test_facts_cite_steps_before_the_cut_and_say_how_they_are_known(rich: Trajec
     assert [fact.status for fact in decided] == ["stated"]
 
 
+def test_a_look_that_is_announced_and_a_guess_choose_nothing(script: Any) -> None:
+    told = (
+        "I'm checking the tests now so we can fix the source rather than derive it later.",
+        "I bet the terminal shows the dark cyan instead of the bright one that we set.",
+        "Both should now look the same since we use plain values instead of the palette.",
+        "We keep the cache in a file instead of a database.",
+    )
+    run = script().asks("Mend the colours.")
+    for words in told:
+        run = run.says(words).runs("ls")
+    facts = build_view("structured", cut(run.trajectory(), 5)).facts
+    assert [fact.key for fact in facts if fact.type == "decision"] == [told[3]]
+
+
 def test_the_summary_is_short_and_tells_the_state(rich: Trajectory) -> None:
     view = build_view("summary", cut(rich, at(rich, "limit = 10\\n") + 1))
     notes = parts(view.text).notes

@@ -30,6 +30,13 @@ _CHOICE = lazy_pattern(
     r"|\b(?:the )?(?:best|right|simplest|cleanest|safest) (?:approach|fix|solution|way|option) (?:is|would be)\b"
 )
 """How an agent says what it means to do, and not something else. What only describes a fault has no `I` in it."""
+_NO_CHOICE = lazy_pattern(
+    r"(?i)^(?:(?:ok(?:ay)?|good|great|perfect|now|first|next|then|so|and)[,.!]? )*"
+    r"(?:(?:i(?:'|’)m|i am) (?:now |also |just )*"
+    r"(?:check|read|look|search|inspect|explor|trac|verify|review|scann?)ing\b"
+    r"|i (?:bet|guess|suspect|assume)\b)|\bshould now\b"
+)
+"""A look around that is announced, a guess, and what is expected to work: none of them chooses anything."""
 _GREEN = lazy_pattern(r"(?m)(?i:\b(?:pass(?:ed|es)?|success(?:ful(?:ly)?)?)\b)|\bOK\b|^ok\b")
 _VERSION = lazy_pattern(
     r"(?m)^(?P<name>Python|node|go|ruby|rustc|cargo|gcc|java|npm|pip|pytest)"
@@ -161,8 +168,8 @@ def _choices(step: Step) -> list[str]:
         if isinstance(event, AssistantMessage) and not event.reasoning and _CHOICE.search(event.text):
             for piece in _SENTENCE.split(event.text[:20_000]):
                 sentence = piece.strip().lstrip("-*# ").strip()
-                if len(sentence) <= 300 and _CHOICE.search(sentence) and says_something(sentence, 6):
-                    found.append(sentence)
+                if len(sentence) <= 300 and _CHOICE.search(sentence) and not _NO_CHOICE.search(sentence):
+                    found += [sentence] if says_something(sentence, 6) else []
     return found
 
 
