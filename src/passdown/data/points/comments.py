@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 
+from passdown.data.points.remarks import remarks, states
 from passdown.model.pattern import lazy_pattern
 
 _MOST = 8000
@@ -23,9 +25,10 @@ _POINTS = rf"(?:{_WHAT}|comment|concern|issues?|points?|items?|blockers?|problem
 _WORK = rf"(?:{_PULL}|branch|changes?|diff|patch|commits?|fix(?:es)?)"
 _LINK = r"https?://[^\s)]+/(?:pull|merge_requests)/\d+"
 _THE = r"(?:(?:the|this|that|these|those|my|your|our|their|his|her|all|any|some|every) )"
+_USERS = r"(?:our |the |my |some )?(?:users?|customers?|clients?|players?)\b"
 _DEALS = (
-    r"(?:address|answer|handle|resolve|apply|fix|do|follow|incorporate|respond to|reply to|work through|go through"
-    r"|look at|check|review)"
+    r"(?:address|answer|handle|resolve|apply|fix|do(?! (?:we|you|i|they|not)\b)|follow|incorporate|respond to"
+    r"|reply to|work through|go through|look at|check|review)"
 )
 _ANSWERS = r"(?:address|answer|handle|resolve|respond to|reply to|work through|go through)"
 _LOOKS = r"(?:check|see|read|look at|get|fetch|pull|access|address|answer)"
@@ -36,12 +39,13 @@ _GOT = (
 _FOUND = (
     r"(?:(?:still|also|both|now|again|has|have|just) ){0,2}(?:says|said|found|flagged|raised|identified"
     r"|complain(?:s|ed)|reported|pointed out|suggest(?:s|ed)|object(?:s|ed)"
-    r"|comment(?:s|ed)|mention(?:s|ed)|show(?:s|ed)|reveal(?:s|ed)|asked|wrote|thinks|disagree[sd]?"
-    r"|request(?:s|ed)|want(?:s|ed)|noted|left|rejected|declined|came back)\b"
+    r"|comment(?:s|ed)|mention(?:s|ed)|show(?:s|ed)|reveal(?:s|ed)|asked|wrote|thinks(?! for\b)|disagree[sd]?"
+    r"|request(?:s|ed)|want(?:s|ed)|noted|left(?! the\b)|rejected|declined|came back)\b"
 )
 _MAKES = (
     r"(?:(?:giv|writ|post|leav|add|mak|draft|produc|generat|creat|export|stor|submit)(?:e|es|s|ing|ed|t|ten)?"
-    r"|(?:list|show|display|collect|render|parse|fetch|read|count|map|cover)(?:s|es))"
+    r"|(?:list|show|display|collect|render|parse|fetch|read|count|map|cover)(?:s|es)"
+    r"|provide|offer|share|gather|parse|render|display|count|persist|import)"
 )
 """What somebody does who makes comments, and what a program does that shows them."""
 _ENDS = rf"(?: now| again| on {_THE}*{_PULL})*\W{{0,12}}(?m:$)"
@@ -58,7 +62,7 @@ def _says() -> str:
             rf"\b{_WHAT} (?:(?!as\b)\w+ ){{0,2}}?(?:on|for|in|at|to) (?:{_THE}*(?:\w+ ){{0,2}}?{_WORK}\b|{_LINK})",
             rf"{_LINK} {_WHAT}\b|\bbased on {_THE}*{_WHAT}\b",
             # Feedback from X: …; I see this comment: …
-            rf"(?m:^)\W{{0,12}}(?:some |more )?{_WHAT} from [^\n:]{{1,40}}[:,]",
+            rf"(?m:^)\W{{0,12}}(?:some |more )?{_WHAT} from (?!{_USERS})[^\n:]{{1,40}}[:,]",
             r"\b(?:this|these|following) comments?\b[^\n.:]{0,40}:[ \t]*(?:\n|\Z)",
             # I got this feedback; the latest round of comments; 4 new unresolved comments
             _GOT + rf" (?:(?:some|the|this|these|following|round of|new|more|\d+|several) ){{0,3}}{_SAID}\b",
@@ -127,14 +131,21 @@ _PROCEDURE = lazy_pattern(
 )
 """A text that tells how a kind of work is done, not what has come of this one."""
 _MADE = lazy_pattern(
-    rf"(?i)\b(?:{_MAKES} (?:[\w'-]+ ){{0,4}}"
-    r"|(?:summar\w+|part|days|weeks|months|number|kinds?|examples?|analysis) of (?:[\w'-]+ ){0,2}"
+    rf"(?i)\b(?:(?!making sure|make sure){_MAKES} (?:[\w'-]+ ){{0,4}}"
+    r"|(?:summar\w+|part|days|weeks|months|number|kinds?|examples?|analysis|ui|ux|design|look|format|layout|style"
+    r"|quality|structure|wording) of (?:[\w'-]+ ){0,2}"
     r"|(?:agent|workflow|skill|command|tool|bot|script)s? (?:to|that|which|who) (?:[\w'-]+ ){0,3}"
-    r"|(?:no|zero|0) |commit -m .*|ask (?:the )?user\b.*)\Z"
+    r"|(?:no|zero|0) |(?:do|did|does|can|could)(?:n't|nt| not) (?:see|find|have|get) (?:[\w'-]+ ){0,2}"
+    r"|(?:is|are) there any (?:[\w-]+ ){0,2}|(?:get|request|need|want|like|ask for) (?:an? |another |the )?(?:\w+ )?"
+    r"|commit (?:-m|messages?|with|as|titled)\b.*|ask (?:the )?user\b.*"
+    r"|(?:docs?|documentation|guides?|sections?|instructions?|rules?|notes?|skill|prompt)\b.{0,20} how (?:to|we|you)"
+    r" (?:[\w-]+ ){0,2})\Z"
 )
 """What comes before words on comments that are made, shown, counted, quoted, or not there."""
 _LATER = lazy_pattern(
-    r"(?i)\b(?:until|when(?:ever)?|once|if|monitor(?:ing)?|watch(?:ing)?|wait(?:ing)?|in case)\b[^.!?\n]*\Z"
+    r"(?i)\b(?:until|when(?:ever)?|once|(?<!check )(?<!see )(?<!verify )if|unless|monitor(?:ing)?|watch(?:ing)?"
+    r"|wait(?:ing)?"
+    r"|in case|(?:moving|going) forward|from now on|in (?:the )?future|every time)\b[^.!?\n]*\Z"
 )
 _DONE = lazy_pattern(
     r"(?i)\b(?:i|we)(?:'ve| have|'d| had)? (?:\w+ )?(?:addressed|fixed|resolved|answered|replied to|handled|applied)\b"
@@ -147,8 +158,20 @@ _NUMBER = lazy_pattern(r"[^\n]{0,120} \(#\d+\)[ \t]*(?m:$)")
 """How the subject of a commit begins, and how it ends in a list of changes."""
 _THING = lazy_pattern(
     r"(?i) (?:yet|tables?|endpoints?|fields?|features?|systems?|components?|pages?|tools?|agents?|bots?|skills?"
-    r"|commands?|apis?|models?|events?|counts?|formats?|repl(?:y|ies)|workflows?|histor(?:y|ies))\b"
+    r"|commands?|apis?|models?|events?|counts?|formats?|repl(?:y|ies)|workflows?|histor(?:y|ies)|forms?|widgets?"
+    r"|buttons?|screens?|box(?:es)?|guidelines?|criteria|process(?:es)?|polic(?:y|ies)|checklists?|templates?|loops?"
+    r"|modes?|stages?|scores?|ratings?|twice|once|queues?|sections?|boards?|dashboards?|columns?|apps?|sites?"
+    r"|services?|plugins?|hooks?|scripts?|schemas?|cards?|panels?|on (?:each|every)"
+    r"|(?:in|on|to) (?:the|an?) (?:\w+ )?(?:sidebar|ui|page|panel|view|table|list|modal|tab|header|menu|database"
+    r"|db)|(?:do|does)(?:n't| not) (?:show|appear|work|load))\b"
 )
+_SETTLED = lazy_pattern(
+    r"(?i) (?:\w+ ){0,2}?(?:are|were|is|was|been) (?:(?:all|already|now) )*"
+    r"(?:addressed|resolved|fixed|handled|answered|done|closed|dealt with)\b"
+)
+"""That the comments were dealt with already."""
+_ASSURES = lazy_pattern(r"(?i)\b(?:make sure|ensure|verify|check|see|confirm)\b[^.\n]*\Z")
+"""That somebody is to see to it, so they may not be."""
 
 
 def brings(text: str) -> bool:
@@ -162,7 +185,9 @@ def brings(text: str) -> bool:
         return True
     if (_TITLE.search(text) and _PART.search(text)) or _EAST.search(text) or _advises(text):
         return True
-    return any(_has_come(text, found) for found in _SAYS.finditer(text))
+    if states(text):
+        return True
+    return any(_has_come(text, found) for found in chain(_SAYS.finditer(text), remarks(text)))
 
 
 def _advises(text: str) -> bool:
@@ -177,5 +202,7 @@ def _has_come(text: str, found: re.Match[str]) -> bool:
     if _MADE.search(before) or _LATER.search(before + found.group()) or _DONE.search(before):
         return False
     if _SUBJECT.match(before) or _NUMBER.match(text, found.end()):
+        return False
+    if _SETTLED.match(text, found.end()) and not _ASSURES.search(before):
         return False
     return _THING.match(text, found.end()) is None
