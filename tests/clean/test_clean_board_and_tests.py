@@ -64,6 +64,18 @@ def test_items_done_before_are_left_alone_and_unknown_ones_counted(repository: A
     assert judge(repository.root).counts["board_unknown"] == 1
 
 
+def test_a_state_nobody_can_read_blocks_and_is_named(repository: Any, findings: Any, passdown: Any) -> None:
+    repository.write("agent_state.json", json.dumps({"schema_version": 99}))
+    repository.commit("state")
+    assert ("artifact.unknown_version", "block") in codes(findings(repository.root))
+    done = passdown("check", folder=repository.root)
+    assert done.returncode == 3
+    assert b"agent_state.json: schema_version 99 is not understood" in done.stdout + done.stderr
+    packet = json.loads(passdown("wrap", "--interim", "--json", folder=repository.root).stdout)
+    [risk] = [risk for risk in packet["open_risks"] if risk["code"] == "artifact.unknown_version"]
+    assert risk["detail"].startswith("agent_state.json: ")
+
+
 def test_no_board_is_said_softly(repository: Any, judge: Any) -> None:
     state = judge(repository.root)
     assert state.checks[3].status == "skipped"

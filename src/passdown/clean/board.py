@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from msgspec import structs
+
 from passdown.clean.edits import StatusEdit
 from passdown.clean.mend import NAMED, listed, quote_path
 from passdown.clean.options import Situation
@@ -72,6 +74,8 @@ def _invalid(situation: Situation) -> Iterator[Finding]:
                 code="board.invalid", severity="block", detail=finding.detail, where=finding.where,
                 line=finding.line, fix=finding.fix or "mend the file", mend_kind="edit",
             )  # fmt: skip
+        elif finding.severity == "block" and finding.code.startswith("artifact."):
+            yield structs.replace(finding, fix=finding.fix or "mend the file, or remove it", mend_kind="edit")
 
 
 def _active(situation: Situation, items: dict[str, Task]) -> Iterator[Finding]:

@@ -185,5 +185,4 @@ def _severity(finding: Finding, state: CleanState) -> str:
 def _place(finding: Finding) -> str:
     """Return where, with the line, and what: the detail says it when it does not name the place itself."""
     where = one_line(f"{finding.where}:{finding.line}", 80) if finding.line else ""
-    detail = finding.detail
-    return f"{where}  {one_line(detail, 100)}" if where else one_line(detail, 110)
+    return f"{where}  {one_line(finding.detail, 100)}" if where else one_line(finding.located, 110)

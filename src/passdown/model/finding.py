@@ -30,3 +30,8 @@ class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     line: int = 0
     fix: str = ""
     mend_kind: MendKind = ""
+
+    @property
+    def located(self) -> str:
+        """The detail, led by the file it is about where it does not name it."""
+        return self.detail if not self.where or self.where in self.detail else f"{self.where}: {self.detail}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from passdown.model.evidence import Basis
 from passdown.model.finding import SEVERITY_ORDER, Finding, Severity
@@ -230,7 +230,9 @@ def _scope(context: Context) -> Iterator[Problem]:
 
 def _found(context: Context) -> Iterator[Problem]:
     evidence = context.evidence
-    for finding in (*evidence.workbench.findings, *evidence.repository.findings, *evidence.findings):
+    for finding in evidence.workbench.findings:
+        yield _problem(structs.replace(finding, detail=finding.located), finding.where)
+    for finding in (*evidence.repository.findings, *evidence.findings):
         yield _problem(finding, finding.where)
 
 

@@ -119,8 +119,7 @@ def _risks(draft: Draft, state: CleanState) -> list[Risk]:
     risks = []
     for code, found in groups.items():
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        where = f"{found[0].where}: " if found[0].where and found[0].where not in found[0].detail else ""
-        detail = f"{where}{found[0].detail}{more}"
+        detail = f"{found[0].located}{more}"
         risks.append(
             Risk(
                 id=draft.context.id("R-", f"{code} {detail}"), code=code, severity=found[0].severity, detail=detail,
