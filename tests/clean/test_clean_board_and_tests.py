@@ -71,7 +71,9 @@ def test_a_state_nobody_can_read_blocks_and_is_named(repository: Any, findings: 
     done = passdown("check", folder=repository.root)
     assert done.returncode == 3
     assert b"agent_state.json: schema_version 99 is not understood" in done.stdout + done.stderr
-    packet = json.loads(passdown("wrap", "--interim", "--json", folder=repository.root).stdout)
+    done = passdown("wrap", "--interim", "--dry-run", "--json", folder=repository.root)
+    assert done.returncode == 0, done.stderr
+    packet = json.loads(done.stdout)
     [risk] = [risk for risk in packet["open_risks"] if risk["code"] == "artifact.unknown_version"]
     assert risk["detail"].startswith("agent_state.json: ")
 
