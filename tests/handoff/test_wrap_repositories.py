@@ -132,6 +132,7 @@ def test_unborn(make_repository: Any, claude_session: Any, wrap: Wrap) -> None:
     assert packet["git"]["head"] is None
     assert packet["git"]["branch"] == "main"
     assert paths(packet) == {"src/x.py"}
+    assert "branch `main`, no commit yet" in (repository.root / ".ai/HANDOFF.md").read_text("utf-8")
 
 
 def test_linked_worktree(repository: Any, claude_session: Any, wrap: Wrap, tmp_path: Path) -> None:

@@ -62,7 +62,8 @@ def title(packet: Packet, room: Room, word: str) -> list[str]:
     name = packet.task_id or packet.topic
     what = f" {inline(packet.goal, room.least(80))}" if packet.goal and packet.task_id else ""
     branch = f"branch {code(git.branch, room.path)}" if git.branch else "detached HEAD" if git.detached else ""
-    none = "git was not read" if git.base_rule == "not_read" or git.base or not branch else "no commit yet"
+    unborn = bool(branch) and (git.base_rule == "empty_tree" or not (git.base or git.base_rule == "not_read"))
+    none = "no commit yet" if unborn else "git was not read"
     head = f" at {code(git.head[:12])}" if git.head else f", {none}" if branch else none
     outcome = {"passed": "passed run", "failed": "failed run", "unknown": "outcome unknown"}[packet.outcome]
     parts = [(branch + head).strip(), outcome, packet.kind, f"packet {code(packet.packet_id[:12])}"]
