@@ -58,18 +58,18 @@ def one_moment() -> Iterator[None]:
                 answer.kill()
 
 
-def ask_git(folder: Path, *arguments: str, timeout: float = TIMEOUT) -> _Answer:
+def ask_git(folder: Path, *arguments: str, stdin: bytes | None = None, timeout: float = TIMEOUT) -> _Answer:
     """Ask what several parts want to know and what does not change meanwhile; else the same as `try_git`."""
     answers = _moment.get()
     if answers is None:
-        return try_git(folder, *arguments, timeout=timeout)
-    question = (os.path.realpath(folder), *arguments)
+        return try_git(folder, *arguments, stdin=stdin, timeout=timeout)
+    question = (os.path.realpath(folder), *arguments, *([] if stdin is None else ["<", stdin.decode("latin-1")]))
     answer = answers.get(question)
     if isinstance(answer, Child):
         del answers[question]
         answer = _judged(_finish(answer, folder, arguments, timeout=timeout))
     elif answer is None:
-        answer = try_git(folder, *arguments, timeout=timeout)
+        answer = try_git(folder, *arguments, stdin=stdin, timeout=timeout)
     answers[question] = answer
     return answer
 
@@ -170,7 +170,7 @@ def _start(folder: Path, arguments: Sequence[str], *, feed: bool = False, env: d
     try:
         return start([*argv, *arguments], folder, _environment() | (env or {}), feed=feed)
     except (OSError, ValueError) as error:  # no such folder, a NUL or a lone surrogate in an argument, too many of them
-        raise GitError(f"git {arguments[0]} could not start: {error}", where=str(folder)) from error
+        raise GitError(f"git {_word(arguments)} could not start: {error}", where=str(folder)) from error
 
 
 def _finish(
@@ -185,7 +185,7 @@ def _finish(
         return process.finish(stdin or b"", timeout)
     except TimeoutError as error:
         raise GitError(
-            f"git {arguments[0]} took longer than {timeout:g} s", where=str(folder), next_step="Try it by hand."
+            f"git {_word(arguments)} took longer than {timeout:g} s", where=str(folder), next_step="Try it by hand."
         ) from error
 
 
@@ -194,7 +194,11 @@ def _judged(ended: tuple[int, bytes, bytes]) -> _Answer:
 
 
 def _refused(folder: Path, arguments: Sequence[str], message: str) -> GitError:
-    return GitError(f"git {arguments[0]} failed: {message}", where=str(folder))
+    return GitError(f"git {_word(arguments)} failed: {message}", where=str(folder))
+
+
+def _word(arguments: Sequence[str]) -> str:
+    return next((argument for argument in arguments if not argument.startswith("-")), arguments[0])
 
 
 def _reason(stderr: bytes) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from passdown.io.git import try_git
+from passdown.io.git import ask_git
 from passdown.repository.locate import Layout
 
 MAX_FILES = 10_000
@@ -66,7 +66,7 @@ def _hash_files(root: Path, paths: list[bytes]) -> list[str]:
         lines = b"".join(_quoted(path) + b"\n" for path in paths[len(blobs) :])
         if not lines:
             break
-        code, output, _reason = try_git(root, "hash-object", "--stdin-paths", stdin=lines)
+        code, output, _reason = ask_git(root, "hash-object", "--stdin-paths", stdin=lines)
         blobs += output.decode().split()
         if code != 0:
             blobs.append("")  # a file went away under our hands: go on behind it

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from passdown.errors import UnsafeError
 from passdown.io.files import open_regular
-from passdown.io.git import try_git
+from passdown.io.git import ask_git
 
 MAX_BYTES = 32 << 20
 """A larger untracked file is not counted."""
@@ -41,10 +41,9 @@ def diff_lines(root: Path, command: Sequence[str], paths: Sequence[bytes]) -> di
     """
     found: dict[bytes, Lines] = {}
     for batch in _batches(paths) if paths else [[]]:
-        code, output, _ = try_git(
-            root, command[0], "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
-            "--ignore-submodules=none", *command[1:], "--", *map(os.fsdecode, batch),
-            env={"GIT_LITERAL_PATHSPECS": "1"},
+        code, output, _ = ask_git(
+            root, "--literal-pathspecs", command[0], "--numstat", "-z", "--no-renames", "--no-ext-diff",
+            "--no-textconv", "--ignore-submodules=none", *command[1:], "--", *map(os.fsdecode, batch),
         )  # fmt: skip
         if code != 0:
             return None
