@@ -44,6 +44,9 @@ points raised by Dan on the PR
 I showed your plan to gemini and it said that a rollback is missing
 feedback from another session: a rollback is missing
 number 2 in the review is wrong, do the rest
+PR12の指摘として、命名が良くないと言われました
+opus has some suggestions: use a set
+address the PR comments and mark them as resolved
 make sure all review comments are addressed
 исправь замечания по ревью
 los comentarios del PR dicen que el bucle no termina
@@ -76,6 +79,11 @@ feedback from users: the page is slow
 codex thinks for too long
 how would the maintainers want this done?
 add docs on how to handle review comments
+set all the comments on the PR to resolved
+have you also answered the review comments?
+close the PR comments with a note that they were fixed
+codex took your feedback, go on
+answer review feedback as it lands
 show the PR comments in the sidebar
 reviewer: claude, author: me"""
 NOT_STATED = [

@@ -55,7 +55,7 @@ def _says() -> str:
     return "(?i)" + "|".join(
         (
             # copilot has some new comments; the review comment of X; code review issues
-            rf"\b{_WHO} (?:(?!{_MAKES}\b)[\w'-]+ ){{0,3}}?{_WHAT}\b",
+            rf"\b{_WHO} (?:(?!(?:{_MAKES}|took|takes|addressed|fixed)\b)[\w'-]+ ){{0,3}}?{_WHAT}\b",
             rf"\b{_REVIEW}(?:'s?)? {_POINTS}\b",
             # feedback from my reviewer; suggestions in https://…/pull/7; feedback on your fix
             rf"\b{_WHAT} (?:from|of|by|in|at) (?:\w+ ){{0,4}}?{_WHO}\b",
@@ -115,7 +115,8 @@ _ADVISES = lazy_pattern(r"(?:[.!?]\s+|\n)(?:Consider (?:\w+ly )?\w+ing|Please (?
 _CODE = lazy_pattern(r"\b\w{1,80}\(\)|\b[a-z]+[A-Z]\w|\b[A-Z][a-z]+[A-Z]\w|\b[^\W_]+_\w|`[^`\n]+`")
 """What a reviewer says of the code, and then advises: `f()` has no timeout. Consider using one."""
 _EAST = lazy_pattern(
-    r"(?i)レビュー(?:対応を?(?:お?願|して|でき)|[がも]?[来届](?!い?たら|れば)|の?(?:指摘|コメント)[にをへ](?:対応|修正|反映|解決))"
+    r"(?i)(?:(?<![a-z])[pm]r|プルリク)[^\s。]{0,12}の?(?:指摘|コメント)(?:として|に対応|を(?:反映|修正|確認|見))"
+    r"|レビュー(?:対応を?(?:お?願|して|でき)|[がも]?[来届](?!い?たら|れば)|の?(?:指摘|コメント)[にをへ](?:対応|修正|反映|解決))"
     r"|[查看读处理解决修改据按对][^\n]{0,12}(?:(?<![a-z])(?:pr|review)|评审|审查) ?的?(?:回复|评论|意见|反馈)"
     rf"|看[下看一]{{0,2}} ?(?:最新的?|{_BOT}) ?的? ?review"
 )
@@ -160,7 +161,8 @@ _THING = lazy_pattern(
     r"(?i) (?:yet|tables?|endpoints?|fields?|features?|systems?|components?|pages?|tools?|agents?|bots?|skills?"
     r"|commands?|apis?|models?|events?|counts?|formats?|repl(?:y|ies)|workflows?|histor(?:y|ies)|forms?|widgets?"
     r"|buttons?|screens?|box(?:es)?|guidelines?|criteria|process(?:es)?|polic(?:y|ies)|checklists?|templates?|loops?"
-    r"|modes?|stages?|scores?|ratings?|twice|once|queues?|sections?|boards?|dashboards?|columns?|apps?|sites?"
+    r"|modes?|stages?|scores?|ratings?|twice|once|queues?|sections?"
+    r"|boards?|dashboards?|columns?|apps?|sites?"
     r"|services?|plugins?|hooks?|scripts?|schemas?|cards?|panels?|on (?:each|every)"
     r"|(?:in|on|to) (?:the|an?) (?:\w+ )?(?:sidebar|ui|page|panel|view|table|list|modal|tab|header|menu|database"
     r"|db)|(?:do|does)(?:n't| not) (?:show|appear|work|load))\b"
@@ -168,8 +170,15 @@ _THING = lazy_pattern(
 _SETTLED = lazy_pattern(
     r"(?i) (?:\w+ ){0,2}?(?:are|were|is|was|been) (?:(?:all|already|now) )*"
     r"(?:addressed|resolved|fixed|handled|answered|done|closed|dealt with)\b"
+    r"|[^.\n]{0,40}\b(?:they|these) (?:were|are|have been) (?:already )?(?:addressed|fixed|resolved|handled)\b"
+    r"|[^.\n]{0,30}\bas (?:it|they) (?:lands?|comes?|arrives?)\b"
 )
-"""That the comments were dealt with already."""
+"""That the comments were dealt with already, or are to come."""
+_REPLIED = lazy_pattern(r"(?i)\b(?:did|have) you (?:(?:also|already|now) )*(?:repl(?:y|ied)|answer|respond)")
+"""A question whether that was done."""
+_CLOSED = lazy_pattern(r"(?i)\b(?:comments?|threads?|conversations?)\b[\w, ]{0,40}?\b(?:to|as) (?:resolved|done)\b")
+_WORKS = lazy_pattern(r"(?i)\b(?:address|fix|implement|handle|apply|check|go through|look at)\b")
+"""That comments are only to be closed, and words for more than that."""
 _ASSURES = lazy_pattern(r"(?i)\b(?:make sure|ensure|verify|check|see|confirm)\b[^.\n]*\Z")
 """That somebody is to see to it, so they may not be."""
 
@@ -204,5 +213,9 @@ def _has_come(text: str, found: re.Match[str]) -> bool:
     if _SUBJECT.match(before) or _NUMBER.match(text, found.end()):
         return False
     if _SETTLED.match(text, found.end()) and not _ASSURES.search(before):
+        return False
+    if _REPLIED.search(before + found.group()):
+        return False
+    if _CLOSED.search(text, found.start(), found.end() + 60) and not _WORKS.search(before + found.group()):
         return False
     return _THING.match(text, found.end()) is None

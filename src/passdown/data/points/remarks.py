@@ -65,7 +65,7 @@ def _reviewed() -> str:
         rf"|\b{_SOMEBODY} (?:(?:has|have|also|just|now) ){{0,2}}(?:(?:gave|offered|provided|left|sent|shared|raised"
         rf"|returned|came back with) (?:me |us |you )?(?:[\w']+ ){{0,4}}?{_OPINION}"
         r"|(?:has|have|had|made|wrote) (?:[\w']+ ){0,3}?(?:feedback|comments?|concerns?|critique|findings|nits"
-        r"|objections?|remarks))\b"
+        r"|objections?|remarks|(?:\w+/)?suggestions))\b"
         rf"|\b{_OPINION} (?:(?:from|of|by) )?(?:an)?other (?:\w+ )?{_ROLE}\b"
         r"|\b(?:second opinion|verdict|objections?|rejection|response|reply) (?:from|of|by) (?:the |my "
         r"|our )?(?:\w+ )?reviewer\b"
