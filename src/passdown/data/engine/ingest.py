@@ -129,7 +129,7 @@ def _parts(entry: Input, size: int, most: int) -> list[Part]:
 
 def ingest_stage() -> Stage:
     """Return the stage that reads each input of the list."""
-    return Stage(name="ingest", maker="passdown.data.engine.ingest:ingesting", version=2)
+    return Stage(name="ingest", maker="passdown.data.engine.ingest:ingesting", version=3)
 
 
 def ingesting() -> Work:

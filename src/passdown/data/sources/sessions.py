@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -156,7 +157,16 @@ _VERDICTS = ("instance_id", "repo", "resolved", "exit_status", "patch", "model_p
 def _beside(data: bytes) -> dict[str, object]:
     """Return what stands beside the messages of a trajectory's document and tells of its task and its end."""
     raw = _columns(data)
-    return {name: loaded(raw[name]) for name in _VERDICTS if name in raw}
+    return {name: _value(raw[name]) for name in _VERDICTS if name in raw}
+
+
+def _value(column: object) -> object:
+    """Return what a column holds: JSON, JSON in a string, or a string that is none."""
+    value = loaded(column)
+    if value is None and isinstance(column, msgspec.Raw):
+        with suppress(*BAD):
+            return msgspec.json.decode(column)
+    return value
 
 
 def _columns(data: bytes) -> dict[str, object]:
