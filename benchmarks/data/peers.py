@@ -71,7 +71,7 @@ def _copied(rows: Path, folder: Path) -> float:
         began = time.process_time()
         list_files(find_inputs([rows]), work / "files")
         run_stage(ingest_stage(), work / "files", work / "read")
-        ran = run_stage(quality_stage(FilterTable(), 0), work / "read", work / "quality")
+        ran = run_stage(quality_stage(FilterTable()), work / "read", work / "quality")
         spent = time.process_time() - began
         if not ran.rows:
             raise RuntimeError("nothing was read")

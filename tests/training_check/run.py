@@ -27,7 +27,7 @@ PIPELINE = """\
 [[source]]
 path = "worlds.txt"
 format = "worlds"
-[filter]
+[split]
 validation = 0
 test = 0
 [points]

@@ -36,7 +36,10 @@ max_steps = 2000
 near_duplicates = 0.8      # Jaccard similarity within a repository, from which a trajectory is a duplicate
 evaluation = ""            # a JSONL list of instances to keep out
 licences = "any"           # or "permissive"
-validation = 0.05
+
+[split]
+seed = 0                   # another one draws other repositories
+validation = 0.05          # share of the repositories whose trajectories are held out
 test = 0.05
 
 [replay]
@@ -110,19 +113,29 @@ def data() -> None:
 @click.option("--licences", metavar="TABLE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="A TSV or CSV table with the columns file and licence.")  # fmt: skip
 @click.option("--evaluation", default="", metavar="FILE", help="A JSONL list of instances to keep out.")
+@click.option("--validation", default=0.05, show_default=True, type=click.FloatRange(0, 1),
+              help="The share of the repositories that are held out for validation.")  # fmt: skip
+@click.option(
+    "--test", default=0.05, show_default=True, type=click.FloatRange(0, 1), help="The share of those for test."
+)
+@click.option("--split-seed", default=0, show_default=True, help="Another seed holds out other repositories.")
 @_working
 def ingest(
-    paths: tuple[Path, ...], folder: Path, source: str, licence: str, licences: Path | None, evaluation: str, **how: Any
-) -> None:
+    paths: tuple[Path, ...], folder: Path, source: str, licence: str, licences: Path | None, evaluation: str,
+    validation: float, test: float, split_seed: int, **how: Any,
+) -> None:  # fmt: skip
     """Read trajectories, sessions, published sets or commit series; filter, remove duplicates, split by repository."""
-    from passdown.data.engine.pipeline import FilterTable, Pipeline, SourceTable
+    from passdown.data.engine.pipeline import FilterTable, Pipeline, SourceTable, SplitTable
     from passdown.data.engine.steps import list_sources
 
     table = str(licences.resolve()) if licences else ""
     sources = [SourceTable(path=str(path.resolve()), format=source, licence=licence, licences=table) for path in paths]
-    pipeline = Pipeline(
-        source=sources, filter=FilterTable(evaluation=str(Path(evaluation).resolve()) if evaluation else "")
-    )
+    try:
+        sides = SplitTable(seed=split_seed, validation=validation, test=test)
+    except ValueError as error:
+        raise click.UsageError(f"{error}; give shares that are together below 1.") from error
+    listed = str(Path(evaluation).resolve()) if evaluation else ""
+    pipeline = Pipeline(source=sources, filter=FilterTable(evaluation=listed), split=sides)
     list_sources(pipeline, Path("/"), folder)
     _run(["read", "quality", "sign", "decide"], pipeline, folder, **how)
 

@@ -43,7 +43,7 @@ def _rows(folder: Path) -> list[Row]:
 
 
 def test_any_number_of_processes_gives_the_same_rows(shelf: Path, tmp_path: Path) -> None:
-    stage = quality_stage(FilterTable(), 0)
+    stage = quality_stage(FilterTable())
     one = run_stage(stage, shelf, tmp_path / "one")
     two = run_stage(stage, shelf, tmp_path / "two", workers=2)
     assert (one.read, one.rows, one.rejected) == (30, 24, {"too_short": 6}) == (two.read, two.rows, two.rejected)
@@ -54,7 +54,7 @@ def test_any_number_of_processes_gives_the_same_rows(shelf: Path, tmp_path: Path
 
 
 def test_every_dropped_row_is_kept_with_its_reason(shelf: Path, tmp_path: Path) -> None:
-    run_stage(quality_stage(FilterTable(), 0), shelf, tmp_path / "out")
+    run_stage(quality_stage(FilterTable()), shelf, tmp_path / "out")
     rejects = _rows(tmp_path / "out/rejects")
     assert [row.kind for row in rejects] == ["too_short"] * 6
     dropped = {row.trajectory_id for row in rejects}
@@ -62,7 +62,7 @@ def test_every_dropped_row_is_kept_with_its_reason(shelf: Path, tmp_path: Path) 
 
 
 def test_what_is_finished_is_kept_and_what_changed_is_made_again(shelf: Path, tmp_path: Path) -> None:
-    stage, out = quality_stage(FilterTable(), 0), tmp_path / "out"
+    stage, out = quality_stage(FilterTable()), tmp_path / "out"
     run_stage(stage, shelf, out)
     before = {path.name: path.stat().st_mtime_ns for path in shards_in(out)}
     again = run_stage(stage, shelf, out)
@@ -71,17 +71,17 @@ def test_what_is_finished_is_kept_and_what_changed_is_made_again(shelf: Path, tm
     (out / "part-00002.parquet").write_bytes(b"half of a fi")
     (out / "part-00004.parquet").unlink()
     assert run_stage(stage, shelf, out).made == 2
-    assert run_stage(quality_stage(FilterTable(min_steps=2), 0), shelf, out).made == 6, "other parameters"
+    assert run_stage(quality_stage(FilterTable(min_steps=2)), shelf, out).made == 6, "other parameters"
     with written(shelf / "part-00000.parquet") as writer:
         writer.write(_rows(shelf)[7])
-    assert run_stage(quality_stage(FilterTable(min_steps=2), 0), shelf, out).made == 1, "another input"
+    assert run_stage(quality_stage(FilterTable(min_steps=2)), shelf, out).made == 1, "another input"
     (shelf / "part-00005.parquet").unlink()
-    run_stage(quality_stage(FilterTable(min_steps=2), 0), shelf, out)
+    run_stage(quality_stage(FilterTable(min_steps=2)), shelf, out)
     assert len(shards_in(out)) == 5, "a shard of an input that is gone goes too"
 
 
 def test_a_torn_manifest_costs_only_the_shard_it_was_about(shelf: Path, tmp_path: Path) -> None:
-    stage, out = quality_stage(FilterTable(), 0), tmp_path / "out"
+    stage, out = quality_stage(FilterTable()), tmp_path / "out"
     run_stage(stage, shelf, out)
     path = out / "manifest.jsonl"
     path.write_bytes(path.read_bytes()[:-40])
@@ -94,19 +94,19 @@ def test_a_killed_process_is_told_of_and_new_ones_are_started(shelf: Path, tmp_p
     with Processes(2) as processes:
         with pytest.raises(PassdownError, match="was killed"):
             list(processes.results(signal.raise_signal, [signal.SIGKILL, signal.SIGKILL]))
-        assert run_stage(quality_stage(FilterTable(), 0), shelf, tmp_path / "out", processes=processes).made == 6
+        assert run_stage(quality_stage(FilterTable()), shelf, tmp_path / "out", processes=processes).made == 6
 
 
 def test_two_runs_in_one_folder_do_not_meet(shelf: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     with lock(tmp_path / "out/.lock"), pytest.raises(ConflictError):
-        run_stage(quality_stage(FilterTable(), 0), shelf, tmp_path / "out")
+        run_stage(quality_stage(FilterTable()), shelf, tmp_path / "out")
 
 
 def test_a_file_that_is_no_shard_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "part-00000.parquet").write_bytes(b"PAR1 not really PAR1")
     with pytest.raises(FormatError, match="no shard"):
-        run_stage(quality_stage(FilterTable(), 0), tmp_path, tmp_path / "out")
+        run_stage(quality_stage(FilterTable()), tmp_path, tmp_path / "out")
     assert not list((tmp_path / "out").glob("*.parquet"))
     with pytest.raises(UsageError, match="no shards"):
         shards_in(tmp_path / "nowhere")

@@ -126,6 +126,54 @@ def test_ingest_works_under_ray_or_says_what_that_needs(folder: Path, tmp_path: 
         assert list((tmp_path / "work/trajectories").glob("part-*.parquet"))
 
 
+@pytest.fixture(scope="module")
+def ten(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of ten repositories."""
+    place = tmp_path_factory.mktemp("ten")
+    for number in range(10):
+        (place / f"{number}.json").write_text(json.dumps({**_run(f"part{number}"), "repo": f"owner/name{number}"}))
+    return place
+
+
+def test_sides_are_drawn_as_the_user_says(ten: Path, tmp_path: Path) -> None:
+    from passdown.data.engine.shards import read_batches, shards_in
+
+    def sides(*words: str) -> list[str]:
+        out = tmp_path / "-".join(("out", *words))
+        _passdown("ingest", str(ten), "-o", str(out), *words)
+        rows = [row for shard in shards_in(out / "trajectories") for batch in read_batches(shard) for row in batch]
+        assert {row.repo for row in rows} == {f"owner/name{number}" for number in range(10)}
+        return [row.split for row in sorted(rows, key=lambda row: row.repo)]
+
+    held = ("--validation", "0.3", "--test", "0.3")
+    assert set(sides(*held)) == {"train", "validation", "test"}
+    assert sides(*held) != sides(*held, "--split-seed", "5")
+    assert set(sides("--validation", "0", "--test", "0")) == {"train"}
+    refused = CliRunner().invoke(cli, ["data", "ingest", str(ten), "-o", str(tmp_path), "--test", "0.97"])
+    assert refused.exit_code == 2
+    assert "leave nothing to train on" in refused.output
+
+
+def test_the_card_says_which_side_is_empty(ten: Path, tmp_path: Path) -> None:
+    short = f'[[source]]\npath = "{ten}"\n[views]\nnames = ["repo"]\n[perturb]\nper_cut = 0\n[export]\ntargets = []\n'
+
+    def card(validation: float, test: float) -> tuple[list[dict[str, int]], str]:
+        (tmp_path / "p.toml").write_text(f"{short}[split]\nvalidation = {validation}\ntest = {test}\n")
+        _passdown("pipeline", str(tmp_path / "p.toml"))
+        out = str(tmp_path / "handoff-data")
+        return list(json.loads(_passdown("card", out, "--json"))["sides"].values()), _passdown("card", out)
+
+    drawn, told = card(0.0, 0.0)
+    assert drawn == [{"train": 10, "validation": 0, "test": 0}]
+    assert "none is in validation or in test" in told
+    drawn, told = card(0.4, 0.4)
+    assert min(drawn[0].values()) > 0
+    assert "none is in" not in told
+    (tmp_path / "p.toml").write_text(f"{short}[split]\nvalidation = 0.5\ntest = 0.5\n")
+    refused = CliRunner().invoke(cli, ["data", "pipeline", str(tmp_path / "p.toml")])
+    assert "leave nothing to train on" in f"{refused.output}{refused.exception}"
+
+
 def test_a_file_that_two_sources_name_is_read_once(tmp_path: Path) -> None:
     from passdown.data.engine.pipeline import Pipeline, SourceTable
     from passdown.data.engine.shards import read_batches, shards_in

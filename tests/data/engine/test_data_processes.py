@@ -74,7 +74,7 @@ def test_one_two_and_many_processes_give_the_same_rows(tmp_path: Path, script: A
     made = []
     for name, workers, spell in (("here", 1, 60.0), ("one", 1, 0.0), ("two", 2, 60.0), ("many", 2, 0.0)):
         with Processes(workers, spell) as processes:
-            run_stage(quality_stage(FilterTable(), 0), tmp_path / "read", tmp_path / name, processes=processes)
+            run_stage(quality_stage(FilterTable()), tmp_path / "read", tmp_path / name, processes=processes)
         made.append((set_hash([tmp_path / name]), (tmp_path / name / "manifest.jsonl").read_bytes()))
     assert made == [made[0]] * 4
     assert made[0][0].startswith("12-")
@@ -83,7 +83,7 @@ def test_one_two_and_many_processes_give_the_same_rows(tmp_path: Path, script: A
 def test_an_error_arrives_as_it_was_raised_and_says_where(tmp_path: Path) -> None:
     (tmp_path / "part-00000.parquet").write_bytes(b"PAR1 not really PAR1")
     with Processes(1, spell=0.0) as processes, pytest.raises(FormatError, match="no shard") as caught:
-        run_stage(quality_stage(FilterTable(), 0), tmp_path, tmp_path / "out", processes=processes)
+        run_stage(quality_stage(FilterTable()), tmp_path, tmp_path / "out", processes=processes)
     assert caught.value.where == "part-00000.parquet"
     assert caught.value.next_step
     assert "in read_batches" in caught.value.__notes__[0]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from passdown.data.engine.pipeline import FilterTable, Pipeline, PointsTable, SamplesTable, SourceTable
+from passdown.data.engine.pipeline import Pipeline, PointsTable, SamplesTable, SourceTable, SplitTable
 from passdown.data.engine.steps import STEPS, list_sources, run_steps
 
 
@@ -16,7 +16,7 @@ def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("worked")
     (folder / "worlds.txt").write_text("durations-a careful\ndurations-a hasty\n")
     pipeline = Pipeline(
-        source=[SourceTable(path="worlds.txt", format="worlds")], filter=FilterTable(validation=0, test=0),
+        source=[SourceTable(path="worlds.txt", format="worlds")], split=SplitTable(validation=0, test=0),
         points=PointsTable(per_trajectory=3), samples=SamplesTable(self_tails=1.0),
     )  # fmt: skip
     list_sources(pipeline, folder, folder)

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from passdown.data.engine.outputs import export
-from passdown.data.engine.pipeline import FilterTable, PerturbTable, Pipeline, PointsTable, SamplesTable, SourceTable
+from passdown.data.engine.pipeline import PerturbTable, Pipeline, PointsTable, SamplesTable, SourceTable, SplitTable
 from passdown.data.engine.shards import read_batches, shards_in
 from passdown.data.engine.stages import cuts_in
 from passdown.data.engine.steps import STEPS, list_sources, run_steps
@@ -29,7 +29,7 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("several")
     (folder / "worlds.txt").write_text("durations-a careful\ncaches-a half_done\nroutes-a hasty\nlimits-a half_done\n")
     pipeline = Pipeline(
-        source=[SourceTable(path="worlds.txt", format="worlds")], filter=FilterTable(validation=0.3, test=0.3),
+        source=[SourceTable(path="worlds.txt", format="worlds")], split=SplitTable(seed=3, validation=0.3, test=0.3),
         points=PointsTable(per_trajectory=2), perturb=PerturbTable(per_cut=2), samples=SamplesTable(self_tails=1.0),
         seed=3,
     )  # fmt: skip

@@ -13,12 +13,17 @@ from msgspec import Struct, field
 from passdown.data.engine.manifest import Manifest
 from passdown.data.engine.shards import read_batches
 from passdown.data.engine.steps import STEPS
+from passdown.data.filters.split import group_named, is_drawn
 from passdown.data.records import Provenance, Sample
+
+MANY = 10
+"""Repositories of a source of which some are expected on every side of the split."""
 
 
 class _Run(Struct, frozen=True):
     provenance: Provenance
     predecessor: str = "agent"
+    root: str = ""
 
 
 class _State(Struct, frozen=True):
@@ -60,7 +65,8 @@ class Card(Struct, frozen=True, kw_only=True):
 
     `self_tails` is the share of supervised samples that go on with the predecessor's own tail without looking first.
     `exports` holds, for each target, what its last export wrote and what it dropped by reason. `replay` tells by
-    source how well the files at the cuts are known.
+    source how well the files at the cuts are known. `sides` counts, for each source, the repositories that were drawn
+    for a side of the split.
     """
 
     schema_version: int = 1
@@ -73,6 +79,7 @@ class Card(Struct, frozen=True, kw_only=True):
     steps: dict[str, dict[str, Any]] = field(default_factory=dict)
     exports: dict[str, dict[str, Any]] = field(default_factory=dict)
     replay: dict[str, Replays] = field(default_factory=dict)
+    sides: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 def make_card(folder: Path) -> Card:
@@ -84,11 +91,13 @@ def make_card(folder: Path) -> Card:
     }  # fmt: skip
     repositories: set[str] = set()
     replays: dict[str, Replays] = {}
+    groups: dict[tuple[str, str], set[str]] = {}
     trajectories = most = 0
     for repo, split, held in _held(folder / "samples"):
         trajectories += 1
         most = max(most, len(held.samples))
         repositories.add(repo)
+        _drawn(groups, repo, split, held.trajectory)
         _replayed(replays.setdefault(held.trajectory.provenance.source, Replays()), held)
         for sample in held.samples:
             _count(counts, sample, held.trajectory, split)
@@ -99,7 +108,21 @@ def make_card(folder: Path) -> Card:
         self_tails=round(counts["continuation"]["self_tail"] / supervised, 4) if supervised else None,
         counts={name: dict(sorted(counter.items())) for name, counter in counts.items() if counter},
         steps=_steps(folder), exports=_exports(folder), replay=dict(sorted(replays.items())),
+        sides=_sides(groups),
     )  # fmt: skip
+
+
+def _drawn(groups: dict[tuple[str, str], set[str]], repo: str, split: str, run: _Run) -> None:
+    group = group_named(repo, run.root, run.provenance.source)
+    if split and is_drawn(group):
+        groups.setdefault((run.provenance.source, split), set()).add(group)
+
+
+def _sides(groups: dict[tuple[str, str], set[str]]) -> dict[str, dict[str, int]]:
+    counted: dict[str, dict[str, int]] = {}
+    for (source, split), names in sorted(groups.items()):
+        counted.setdefault(source, dict.fromkeys(("train", "validation", "test"), 0))[split] = len(names)
+    return counted
 
 
 def _replayed(count: Replays, held: _Samples) -> None:
@@ -168,6 +191,7 @@ def as_markdown(card: Card) -> str:
     lines = ["# Dataset card", "", whole, ""]
     if card.self_tails is not None:
         lines += [f"Self tails without inspection: {card.self_tails:.1%} of the supervised samples.", ""]
+    lines += [line for one in card.sides.items() for line in _left_empty(*one)]
     for name, counts in card.counts.items():
         lines += [f"## By {name}", "", "| | samples |", "|---|---:|"]
         lines += [f"| {value} | {count:,} |" for value, count in counts.items()]
@@ -191,6 +215,16 @@ def as_markdown(card: Card) -> str:
     for name, made in card.exports.items():
         lines.append(f"| {name} | {made['samples']:,} | {made['shortened']:,} | {_reasons(made['dropped'])} |")
     return "\n".join([*lines, *_known(card)]) + "\n"
+
+
+def _left_empty(source: str, sides: dict[str, int]) -> list[str]:
+    """Say where a source with many repositories has none on a side."""
+    count = sum(sides.values())
+    empty = [side for side, names in sides.items() if not names]
+    if count < MANY or not empty:
+        return []
+    told = f"Of the {count} repositories of `{source}` none is in {' or in '.join(empty)}"
+    return [f"{told}: `[split]` draws by name; another seed or larger shares hold out others.", ""]
 
 
 def _known(card: Card) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct, field
 
+from passdown.data.filters.split import check_shares
 from passdown.data.records import SampleKind
 from passdown.errors import FormatError
 
@@ -28,15 +29,28 @@ class SourceTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class FilterTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[filter]`: quality gates, duplicates, a list of evaluation instances to keep out, licences, the split."""
+    """`[filter]`: quality gates, duplicates, a list of evaluation instances to keep out, licences."""
 
     min_steps: int = 3
     max_steps: int = 2000
     near_duplicates: Share = 0.8
     evaluation: str = ""
     licences: Literal["any", "permissive"] = "any"
+
+
+class SplitTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[split]`: the shares of all repositories that are held out, and the seed by which their names are drawn.
+
+    The pipeline's own `seed` changes no side. Raises `ValueError` for shares that leave nothing to train on.
+    """
+
+    seed: int = 0
     validation: Share = 0.05
     test: Share = 0.05
+
+    def __post_init__(self) -> None:
+        """Refuse shares that make no split."""
+        check_shares(self.validation, self.test)
 
 
 class ReplayTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -107,6 +121,7 @@ class Pipeline(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     out: str = "handoff-data"
     seed: int = 0
     filter: FilterTable = FilterTable()
+    split: SplitTable = SplitTable()
     replay: ReplayTable = ReplayTable()
     points: PointsTable = PointsTable()
     views: ViewsTable = ViewsTable()

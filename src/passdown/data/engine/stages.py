@@ -10,7 +10,7 @@ import msgspec
 
 from passdown.data.engine.ingest import trajectory_row
 from passdown.data.engine.manifest import file_hash
-from passdown.data.engine.pipeline import FilterTable, ReplayTable, SamplesTable
+from passdown.data.engine.pipeline import FilterTable, ReplayTable, SamplesTable, SplitTable
 from passdown.data.engine.shards import Row
 from passdown.data.engine.stage import Batch, Stage, Work
 from passdown.data.filters.result import Filtered, dropped
@@ -36,14 +36,15 @@ def again(row: Row, cuts: Cuts, kind: str) -> Row:
     return msgspec.structs.replace(row, kind=kind, record=_ENCODE.encode(cuts))
 
 
-def quality_stage(settings: FilterTable, seed: int, evaluation: Path | None = None) -> Stage:
+def quality_stage(settings: FilterTable, sides: SplitTable | None = None, evaluation: Path | None = None) -> Stage:
     """Return the stage of the filters that look at one trajectory alone, and of the split.
 
     `evaluation` lists instances to keep out; its content is a part of the stage.
     """
+    drawn = sides or SplitTable()
     parameters = {
         "limits": {"fewest_turns": settings.min_steps, "most_turns": settings.max_steps},
-        "licences": settings.licences, "validation": settings.validation, "test": settings.test, "seed": seed,
+        "licences": settings.licences, "validation": drawn.validation, "test": drawn.test, "seed": drawn.seed,
         "mark": file_hash(evaluation) if evaluation else "",
     }  # fmt: skip
     places = {"evaluation": str(evaluation) if evaluation else ""}

@@ -58,7 +58,7 @@ def _build(pipeline: Pipeline, folder: Path) -> Stage:
 
 def _quality(pipeline: Pipeline, folder: Path) -> Stage:
     listed = folder / pipeline.filter.evaluation if pipeline.filter.evaluation else None
-    return quality_stage(pipeline.filter, pipeline.seed, listed)
+    return quality_stage(pipeline.filter, pipeline.split, listed)
 
 
 def _decide(pipeline: Pipeline, folder: Path) -> Stage:

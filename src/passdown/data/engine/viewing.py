@@ -25,7 +25,7 @@ def views_stage(settings: ViewsTable) -> Stage:
     return Stage(
         name="views",
         maker="passdown.data.engine.viewing:writing_views",
-        version=3,
+        version=4,
         parameters=msgspec.to_builtins(settings),
     )
 

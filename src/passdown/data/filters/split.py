@@ -25,12 +25,28 @@ def group_of(trajectory: Trajectory) -> str:
 
     Where neither is known it is one group for all such trajectories of a source, named with a `?`.
     """
-    if trajectory.repo:
-        return trajectory.repo.strip("/").removesuffix(".git").lower()
-    name = trajectory.root.replace("\\", "/").rstrip("/").rpartition("/")[2].lower()
+    return group_named(trajectory.repo, trajectory.root, trajectory.provenance.source)
+
+
+def group_named(repo: str, root: str, source: str) -> str:
+    """Return the group of a trajectory that has this repository, folder and source."""
+    if repo:
+        return repo.strip("/").removesuffix(".git").lower()
+    name = root.replace("\\", "/").rstrip("/").rpartition("/")[2].lower()
     if name not in _ANYWHERE:
         return name
-    return f"{_UNKNOWN}{trajectory.provenance.source}"
+    return f"{_UNKNOWN}{source}"
+
+
+def is_drawn(group: str) -> bool:
+    """Say whether a group's name is drawn; where no repository is known it never is."""
+    return not group.startswith(_UNKNOWN)
+
+
+def check_shares(validation: float, test: float) -> None:
+    """Raise `ValueError` for shares that are negative or leave nothing to train on."""
+    if not (validation >= 0 and test >= 0 and validation + test < 1):
+        raise ValueError(f"shares of {validation} for validation and {test} for test leave nothing to train on")
 
 
 def side_of(group: str, *, seed: int = 0, validation: float = 0.05, test: float = 0.05) -> Split:
@@ -38,9 +54,8 @@ def side_of(group: str, *, seed: int = 0, validation: float = 0.05, test: float 
 
     Raises `ValueError` for shares that are negative or leave nothing to train on.
     """
-    if validation < 0 or test < 0 or validation + test >= 1:
-        raise ValueError(f"shares of {validation} and {test} leave nothing to train on")
-    if group.startswith(_UNKNOWN):
+    check_shares(validation, test)
+    if not is_drawn(group):
         return "train"
     digest = hashlib.sha256(f"{seed}\x1f{group.rpartition('/')[2]}".encode("utf-8", "replace")).digest()
     place = int.from_bytes(digest[:8]) / 2**64
