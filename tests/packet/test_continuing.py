@@ -212,6 +212,16 @@ def test_an_interruption_is_told_with_the_next_words(make_evidence) -> None:  # 
     assert decision.why == "reason not recorded; then said: “build it first”"
 
 
+def test_words_that_came_much_later_are_not_the_next_ones(make_evidence) -> None:  # type: ignore[no-untyped-def]
+    at = [1, 2, 3, 4, 5, 300, 310]
+    words = tuple(Directive(text=f"word {line}", source=Source(kind="session", path="s1", line=line)) for line in at)
+    for line, why in ((100, ""), (4, "; then said: “word 5”"), (305, "; then said: “word 310”")):
+        stopped = Rejection(what="make", kind="interrupted", source=Source(kind="session", path="s1", line=line))
+        known = {"rejections": (stopped,), "directives": words, "omitted": {"directives": 40}}
+        (decision,) = build_packet(make_evidence(**known)).decisions
+        assert decision.why == f"reason not recorded{why}"
+
+
 def test_in_a_document_of_one_line_the_time_says_which_words_came_next(make_evidence) -> None:  # type: ignore[no-untyped-def]
     source = Source(kind="session", path="s1", line=1)
     stopped = Rejection(what="make deploy", kind="interrupted", source=source, at=5)

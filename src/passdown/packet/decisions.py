@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from passdown.evidence.words import FIRST_DIRECTIVES
 from passdown.model.evidence import Answer, Rejection
 from passdown.model.identifier import normalize_text
 from passdown.model.packet import Decision, Preference
@@ -104,12 +105,15 @@ def _rejection(context: Context, rejection: Rejection) -> Decision:
 def _what_came_next(context: Context, rejection: Rejection) -> str:
     """Return, for want of a reason, the person's next words: what they wanted instead often stands there."""
     stopped = rejection.source
-    for directive in context.evidence.directives if stopped else ():
+    missing = bool(context.evidence.omitted.get("directives"))
+    for number, directive in enumerate(context.evidence.directives if stopped else ()):
         said = directive.source
         if said is None or stopped is None or said.path != stopped.path or directive.origin != "human":
             continue
         # A document is one line to its end: there the time says what came first.
         if (said.line, directive.at or 0) > (stopped.line, rejection.at or 0):
+            if missing and number == FIRST_DIRECTIVES:
+                break  # between the first words and the newest many are missing, and these were the next
             words = " ".join(context.mask(directive.text).split())
             return f"{NO_REASON}; then said: “{words if len(words) <= 100 else words[:99].rstrip() + '…'}”"
     return NO_REASON
