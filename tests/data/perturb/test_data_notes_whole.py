@@ -126,3 +126,4 @@ def test_a_program_is_no_class(script: Any) -> None:
     assert "OpenHands wrote" in told
     assert "that class" not in told
     assert "that file says" in told
+    assert "nothing in prose" in vague(script, "Create a TODO app with the help of Next.js.", None)

@@ -31,6 +31,8 @@ _NEW = lazy_pattern(r"(?i)\b(?:add|creat\w*|writ\w*|implement\w*|introduc\w*|mis
 _CLASS = r"\b(?:class|struct|interface|type|enum|trait|protocol|record)\s+{name}\b"
 _MOST = 16 << 20
 """Bytes of known files that are searched for names."""
+_LIBRARY = lazy_pattern(r"(?:[A-Z]\w*|node|next|vue|nuxt|three|express|d3)\.js")
+"""`Next.js` in a sentence: a library that calls itself as a file would be called."""
 _ARTICLE = lazy_pattern(r"\b(?:[Aa]n?|[Tt]he) (that (?:file|function|name|class)\b)")
 _PHRASES = {"path": "that file", "call": "that function", "snake": "that name", "camel": "that class"}
 
@@ -116,7 +118,7 @@ def _stands(name: str, kind: str, texts: list[str]) -> bool:
 def _is_code(name: str, kind: str, lines: list[str]) -> bool:
     """Say whether a word is a name in code, and not that of a program or a company."""
     if kind != "camel":
-        return True
+        return not _LIBRARY.fullmatch(name)
     near = re.compile(rf"`{re.escape(name)}`|\bclass {re.escape(name)}\b|\b{re.escape(name)} (?:class|object|instance)")
     return any(near.search(line) for line in lines)
 
