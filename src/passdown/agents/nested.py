@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from passdown.agents.table import TABLE, Agent
-from passdown.io.ancestry import Program
 from passdown.model.pattern import lazy_pattern
+
+if TYPE_CHECKING:
+    from passdown.io.ancestry import Program
 
 MARKERS: tuple[tuple[str, str], ...] = (
     *((name, row.id) for row in TABLE for name in row.markers),

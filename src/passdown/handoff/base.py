@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from passdown.io.git import try_git
-from passdown.model.brief import TakeoverReceipt
 from passdown.model.evidence import RepositoryFacts
 from passdown.model.moment import to_milliseconds
 from passdown.model.packet import Packet
@@ -16,6 +16,9 @@ from passdown.model.session import SessionRef
 from passdown.repository.commits import commit_before
 from passdown.repository.history import History
 from passdown.takeover.receipt import last_takeover, read_receipts
+
+if TYPE_CHECKING:
+    from passdown.model.brief import TakeoverReceipt
 
 _KEPT_RULES = frozenset({"packet", "receipt", "session_start", "head", "last_known_good"})
 """Base rules whose commit a later packet of the same work keeps; the others are found afresh from git."""

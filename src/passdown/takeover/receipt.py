@@ -8,17 +8,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from passdown.agents.nested import agent_around
 from passdown.errors import FormatError, UnsafeError
 from passdown.io.files import read_bounded, write_files
-from passdown.model.brief import TakeoverReceipt
 from passdown.model.digest import sha256
 from passdown.model.finding import Finding
 from passdown.model.moment import to_milliseconds
 from passdown.model.pattern import lazy_pattern
+
+if TYPE_CHECKING:
+    from passdown.model.brief import TakeoverReceipt
 
 FOLDER = "passdown/receipts"
 LIMIT = 16 << 10
@@ -82,6 +85,8 @@ def _newest_first(folder: Path) -> list[str]:
 
 
 def _read(path: Path) -> TakeoverReceipt:
+    from passdown.model.brief import TakeoverReceipt  # most repositories have no receipt, and no use for its records
+
     data = read_bounded(path, LIMIT)
     named = _FILE.fullmatch(path.name)
     if named is None or not sha256(data).hexdigest().startswith(named[1]):
