@@ -29,7 +29,7 @@ class Check(Struct, frozen=True, kw_only=True, omit_defaults=True):
     expect: str = ""
 
 
-class Source(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Source(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Where a fact was read: `session` (path = session id), `artifact` (path = repository-relative) or `git`.
 
     `line` is 1-based, 0 when there is none.
@@ -155,7 +155,7 @@ class RepositoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 # --- commands ----------------------------------------------------------------------------------------------------
 
 
-class CommandRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CommandRun(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One run of a command: the same record whether it came from a session or from feedback_record.jsonl.
 
     `exit` None is no result and counts as a failure. `result` says how it ended; `expected` marks a non-zero exit that
@@ -183,7 +183,7 @@ class CommandRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     codes: tuple[str, ...] = ()
 
 
-class CommandChain(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CommandChain(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """All runs of one command identity (directory and tokens), in file order. `final` is the last run's outcome.
 
     `tried_after` are short descriptions of what the agent did between a failure and the next run (edits, commands).

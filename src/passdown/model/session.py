@@ -36,7 +36,7 @@ Unread = Callable[[str], bool]
 PlanStatus = Literal["pending", "in_progress", "completed", "cancelled"]
 
 
-class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
+class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag_field="kind"):
     """What all events share: when, where in the source, and whose.
 
     `offset` is the byte offset of the record in its file (the row's ordinal in a database), `line` its 1-based line
