@@ -14,7 +14,7 @@ from passdown.agents.codex import items as it
 from passdown.agents.codex import records as r
 from passdown.agents.codex.header import Meta
 from passdown.agents.codex.loose import loose_row
-from passdown.agents.codex.sparing import HEADS, STAMPED, Sparing
+from passdown.agents.codex.sparing import MARK, Sparing
 from passdown.agents.codex.state import Events, State
 from passdown.io.jsonl import Line, pull_apart
 from passdown.model.session import AnyEvent, SessionEnd, SessionStart, Unknown, Unread
@@ -47,17 +47,19 @@ class Reader:
         """Yield the events of the lines, first a `SessionStart`, last a `SessionEnd`."""
         state, dialogue, decode, handlers = self.state, self.state.dialogue, r.ROWS.decode, _HANDLERS
         lineage, place, events = state.lineage, state.place, _NOTHING
-        dropped, spare = state.dropped, self._sparing.take if self._sparing else None
+        dropped, spared_rows = state.dropped, self._sparing.rows if self._sparing else {}
         for line in lines:
             data, place.offset, place.line = line.data, line.offset, line.number
             place.length, place.complete = line.length, line.complete
             if not data and data is not None:
                 continue
             self.records += 1
-            if spare and data and data.startswith(HEADS, STAMPED) and (spared := spare(line)) is not None:
+            if spared_rows and data and (spare := spared_rows.get(data[MARK])) and state.started and not lineage.kind:
+                spared = spare(line)
                 if spared:
                     yield from dialogue.hold(spared) if dialogue.waiting else spared
-                continue
+                if spared is not None:
+                    continue
             try:
                 row = decode(data)  # type: ignore[arg-type]  # None, a line over the cap, is a TypeError
             except (msgspec.MsgspecError, RecursionError, TypeError):

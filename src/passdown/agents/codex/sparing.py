@@ -8,6 +8,8 @@ then.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from passdown.agents.codex.course import tokens
@@ -25,8 +27,9 @@ _OUTPUT = b',"type":"response_item","payload":{"type":"function_call_output","ca
 _SAID = b',"type":"event_msg","payload":{"type":"agent_message",'
 _TOTALS = b',"type":"event_msg","payload":{"type":"token_count",'
 _THOUGHT = b',"type":"response_item","payload":{"type":"reasoning",'
-HEADS = (_OUTPUT, _SAID, _TOTALS, _THOUGHT)
-"""What the rows begin with that may be spared, after their time."""
+_NAMED = slice(39, 49)
+MARK = slice(STAMPED + _NAMED.start, STAMPED + _NAMED.stop)
+"""The bytes of a row that tell which kind it may be of: a part of what it says of its type."""
 _FINE = lazy_pattern(
     rb'\{"timestamp":"([\d:.TZ-]{24})"' + _OUTPUT.replace(b"{", rb"\{") + rb'([\w-]{1,100})","output":"'
     rb"(?:Chunk ID: \w{1,40}\\nWall time: ([\d.]{1,20}) seconds\\nProcess exited with code|Exit code:) 0\\n"
@@ -42,29 +45,26 @@ _NOTHING: Events = ()
 
 
 class Sparing:
-    """Takes the rows that begin with one of `HEADS`; `unread` says whose output nobody reads."""
+    """Takes rows that may be spared, in a session of its own that has begun; `unread` says whose output nobody reads.
+
+    `rows` takes one by its `MARK`: it returns the row's events, or None for a row to be decoded.
+    """
 
     def __init__(self, state: State, unread: Unread) -> None:
+        self.rows: dict[bytes, Callable[[Line], Events | None]] = {
+            _OUTPUT[_NAMED]: self._output,
+            _THOUGHT[_NAMED]: self._thought,
+            _SAID[_NAMED]: self._said,
+            _TOTALS[_NAMED]: self._tokens,
+        }
         self._state = state
         self._unread = unread
         self._counted: set[str] = set()
         self._last: Line | None = None
 
-    def take(self, line: Line) -> Events | None:
-        """Return the events of a row, those of a total of tokens left for later; None for a row to be decoded."""
-        data = line.data
-        if data is None or self._state.lineage.kind or not self._state.started:
-            return None
-        if data.startswith(_OUTPUT, STAMPED):
-            return self._output(data)
-        if data.startswith(_THOUGHT, STAMPED):
-            return self._thought(data)
-        if not data.endswith(b"}}") or data.find(_GLUED, STAMPED) >= 0:
-            return None
-        return self._said() if data.startswith(_SAID, STAMPED) else self._tokens(line)
-
-    def _output(self, data: bytes) -> Events | None:
-        match = _FINE.match(data)
+    def _output(self, line: Line) -> Events | None:
+        data = line.data or b""
+        match = _FINE.match(data) if data.startswith(_OUTPUT, STAMPED) else None
         if match is None or not data.endswith(b'"}}'):
             return None
         when, name, wall, later_wall = match.groups()
@@ -81,25 +81,28 @@ class Sparing:
         events.append(tools.result(self._state.place, call_id, called, ended)[0])
         return events
 
-    def _thought(self, data: bytes) -> Events | None:
+    def _thought(self, line: Line) -> Events | None:
         """Count a thought that is encrypted, and without a summary."""
-        sealed = _SEALED.match(data, STAMPED + len(_THOUGHT))
+        data = line.data or b""
+        sealed = _SEALED.match(data, STAMPED + len(_THOUGHT)) if data.startswith(_THOUGHT, STAMPED) else None
         end = data.find(b'"', sealed.end()) if sealed else -1
         if end < 0 or data[end - 1] == _BACKSLASH or _BEHIND.fullmatch(data, end) is None:
             return None
         self._state.ignored["response_item/reasoning"] += 1
         return self._state.went_on()
 
-    def _said(self) -> Events | None:
+    def _said(self, line: Line) -> Events | None:
         """Pass over the copy of an answer, where answers are known to have items of their own."""
         dialogue = self._state.dialogue
-        if not dialogue.items or dialogue.waiting:
+        if not dialogue.items or dialogue.waiting or not _is_whole(line.data or b"", _SAID):
             return None
         self._state.ignored["event_msg/agent_message"] += 1
         return _NOTHING
 
     def _tokens(self, line: Line) -> Events | None:
         """Leave a total for later: the last one holds all of them. Of each model one is told at once."""
+        if not _is_whole(line.data or b"", _TOTALS):
+            return None
         if self._state.model in self._counted:
             self._last = line
             return _NOTHING
@@ -125,3 +128,8 @@ class Sparing:
         place = self._state.place
         place.offset, place.line = self._last.offset, self._last.number
         return self._decoded(self._last) or _NOTHING
+
+
+def _is_whole(data: bytes, head: bytes) -> bool:
+    """Say whether a row begins with `head` after its time, ends as one does, and holds the beginning of no other."""
+    return data.startswith(head, STAMPED) and data.endswith(b"}}") and data.find(_GLUED, STAMPED) < 0
