@@ -173,7 +173,8 @@ class Reading:
             self.all.words.assistant(AssistantMessage(text=said, at=event.at), self._source(event))
 
     def _add_run(self, finished: Finished) -> None:
-        if self.all.counts(finished.run.at):
+        at, since = finished.run.at, self._since
+        if since is None or at is None or at > since:
             self.events += 1
             self.all.add_run(finished, self.number)
 

@@ -65,6 +65,7 @@ class SessionRuns:
         self._pending: dict[str, _Pending] = {}
         self._running: dict[str, _Pending] = {}
         self._follows: dict[str, str] = {}
+        self._place = ("", "", "")
 
     def call(self, event: ToolCall, cwd: str, said: str) -> Sequence[Finished]:
         """Take note of a call; returns calls that were given up waiting for."""
@@ -79,7 +80,7 @@ class SessionRuns:
             return ()
         if "\\\n" in command:
             command = command.replace("\\\n", " ")
-        identity = identify(command, self._places.absolute(event.cwd, cwd) if event.cwd else cwd, self._places)
+        identity = identify(command, self._folder(event.cwd, cwd) if event.cwd else cwd, self._places)
         if identity.own:
             return ()
         source = Source(kind="session", path=self._session_id, line=event.line)
@@ -91,6 +92,14 @@ class SessionRuns:
         while len(self._pending) > MAX_PENDING:
             given_up.append(self._pending.pop(next(iter(self._pending))))
         return [_unanswered(pending) for pending in given_up]
+
+    def _folder(self, given: str, cwd: str) -> str:
+        """Return the folder a command runs in: that of the one before it, most of the time."""
+        known, base, folder = self._place
+        if given != known or cwd != base:
+            folder = self._places.absolute(given, cwd)
+            self._place = given, cwd, folder
+        return folder
 
     def _followed(self, event: ToolCall) -> str | None:
         """Return the background id that a call asks about (`write_stdin`, `BashOutput` and their like)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -63,6 +64,7 @@ class _Unread(Struct, frozen=True, gc=False):
         return Seen(run, report, colour, self.clock, self.from_session) if colour is not None else None
 
 
+@lru_cache(maxsize=512)
 def is_relevant(path: str) -> bool:
     """Say whether a change of this path can change what the tests say: documents and workbench files cannot."""
     return not _HARMLESS_CHANGE.search(path)
