@@ -26,17 +26,21 @@ def path_facts(root: Path, tracked: Collection[str]) -> Callable[[str], PathFact
     It answers None for what is no path of this repository.
     """
 
+    base = str(root)
+
     @cache
     def look(path: str) -> PathFact | None:
         if not is_relative(path) or len(path) > 4096:
             return None
         try:
-            place = root / os.fsdecode(encode_path(path))
-            status = place.lstat()
+            # Most of what a text names is no file: a path object is not made for it.
+            name = os.path.join(base, os.path.normpath(os.fsdecode(encode_path(path))))  # noqa: PTH118
+            status = os.lstat(name)
         except FileNotFoundError:
             return PathFact(exists=False)
         except (OSError, ValueError, PassdownError):
             return None
+        place = Path(name)
         if not is_inside(root, place):
             return PathFact(outside=True)
         target = ""
