@@ -47,6 +47,15 @@ number 2 in the review is wrong, do the rest
 PR12の指摘として、命名が良くないと言われました
 opus has some suggestions: use a set
 address the PR comments and mark them as resolved
+address the PR comments and make sure they are resolved
+fix the review comments so that they are resolved before the release
+work through the PR comments until they are fixed
+codex has two doubts/suggestions, see below
+why have you not answered the review comments?
+have you fixed this PR feedback: the lock is dropped
+have you answered Sam? his review comments on the PR still stand
+PR 12 の指摘で、名前を変えるように言われた
+コードレビューで指摘をもらった
 make sure all review comments are addressed
 исправь замечания по ревью
 los comentarios del PR dicen que el bucle no termina
@@ -84,6 +93,12 @@ have you also answered the review comments?
 close the PR comments with a note that they were fixed
 codex took your feedback, go on
 answer review feedback as it lands
+deal with review feedback when it arrives
+did you fix the comments on the PR?
+mark the open review threads and all PR comments as done
+answer on the PR comments too and flag them as resolved
+gemini applied all your suggestions, is it complete?
+PR にコメントを書いて
 show the PR comments in the sidebar
 reviewer: claude, author: me"""
 NOT_STATED = [

@@ -11,6 +11,9 @@ from passdown.model.pattern import lazy_pattern
 _MOST = 8000
 """Characters of a message that are looked at."""
 
+_NEAR = 300
+"""Characters of a sentence before the words on comments that may say what is to be done with these."""
+
 _BOT = (
     r"(?:copilot|code ?rabbit(?:ai)?|rabbit|bugbot|cursor|greptile|qodo|codex|gemini|claude|sourcery|ellipsis|graphite"
     r"|sonar(?:qube|cloud)|bots?)"
@@ -55,7 +58,7 @@ def _says() -> str:
     return "(?i)" + "|".join(
         (
             # copilot has some new comments; the review comment of X; code review issues
-            rf"\b{_WHO} (?:(?!(?:{_MAKES}|took|takes|addressed|fixed)\b)[\w'-]+ ){{0,3}}?{_WHAT}\b",
+            rf"\b{_WHO} (?:(?!(?:{_MAKES}|took|takes|addressed|fixed)\b)[\w'-]+[ /]){{0,3}}?{_WHAT}\b",
             rf"\b{_REVIEW}(?:'s?)? {_POINTS}\b",
             # feedback from my reviewer; suggestions in https://…/pull/7; feedback on your fix
             rf"\b{_WHAT} (?:from|of|by|in|at) (?:\w+ ){{0,4}}?{_WHO}\b",
@@ -115,7 +118,8 @@ _ADVISES = lazy_pattern(r"(?:[.!?]\s+|\n)(?:Consider (?:\w+ly )?\w+ing|Please (?
 _CODE = lazy_pattern(r"\b\w{1,80}\(\)|\b[a-z]+[A-Z]\w|\b[A-Z][a-z]+[A-Z]\w|\b[^\W_]+_\w|`[^`\n]+`")
 """What a reviewer says of the code, and then advises: `f()` has no timeout. Consider using one."""
 _EAST = lazy_pattern(
-    r"(?i)(?:(?<![a-z])[pm]r|プルリク)[^\s。]{0,12}の?(?:指摘|コメント)(?:として|に対応|を(?:反映|修正|確認|見))"
+    r"(?i)(?:レビュー|(?<![a-z])[pm]r|プルリク)[^\n。、]{0,10}(?:指摘|コメント)(?:として|に対応|を(?:反映|修正|確認|見)"
+    r"|[^\n。]{0,16}(?:言われ|もら|貰|受け|頂|いただ))"
     r"|レビュー(?:対応を?(?:お?願|して|でき)|[がも]?[来届](?!い?たら|れば)|の?(?:指摘|コメント)[にをへ](?:対応|修正|反映|解決))"
     r"|[查看读处理解决修改据按对][^\n]{0,12}(?:(?<![a-z])(?:pr|review)|评审|审查) ?的?(?:回复|评论|意见|反馈)"
     rf"|看[下看一]{{0,2}} ?(?:最新的?|{_BOT}) ?的? ?review"
@@ -168,17 +172,39 @@ _THING = lazy_pattern(
     r"|db)|(?:do|does)(?:n't| not) (?:show|appear|work|load))\b"
 )
 _SETTLED = lazy_pattern(
-    r"(?i) (?:\w+ ){0,2}?(?:are|were|is|was|been) (?:(?:all|already|now) )*"
+    r"(?i)(?! (?:until|till|so|before|unless)\b) (?:\w+ ){0,2}?(?:are|were|is|was|been) (?:(?:all|already|now) )*"
     r"(?:addressed|resolved|fixed|handled|answered|done|closed|dealt with)\b"
-    r"|[^.\n]{0,40}\b(?:they|these) (?:were|are|have been) (?:already )?(?:addressed|fixed|resolved|handled)\b"
-    r"|[^.\n]{0,30}\bas (?:it|they) (?:lands?|comes?|arrives?)\b"
 )
-"""That the comments were dealt with already, or are to come."""
-_REPLIED = lazy_pattern(r"(?i)\b(?:did|have) you (?:(?:also|already|now) )*(?:repl(?:y|ied)|answer|respond)")
-"""A question whether that was done."""
-_CLOSED = lazy_pattern(r"(?i)\b(?:comments?|threads?|conversations?)\b[\w, ]{0,40}?\b(?:to|as) (?:resolved|done)\b")
-_WORKS = lazy_pattern(r"(?i)\b(?:address|fix|implement|handle|apply|check|go through|look at)\b")
-"""That comments are only to be closed, and words for more than that."""
+_ALREADY = lazy_pattern(
+    r"(?i)(?:(?!\b(?:if|whether|unless)\b)[^.!?\n]){0,60}?\b(?:they|these|those) (?:were|are|have been|had been) (?:"
+    r"already (?:addressed|resolved|fixed|handled|answered|done)|(?:addressed|resolved|fixed|handled|answered|done)"
+    r" already)\b"
+    r"|[^.!?\n]{0,40}\b(?:note|comment|message|reply|word) that (?:they|these|those|it) (?:were|was|are|is|have been)"
+    r" (?:addressed|resolved|fixed|handled|answered|done)\b"
+)
+"""That the comments were dealt with already."""
+_MARKED = lazy_pattern(r"(?i)\b(?:set|mark|flag)\b[^.!?\n]{1,60}?\b(?:resolved|done|closed|answered)\b")
+_ORDERS = lazy_pattern(
+    r"(?i)\b(?:fix|address|implement|apply|resolve|do|look|check|read|see|handle|go|work|incorporate|tackle|deal"
+    r"|consider|evaluate|act)\b"
+)
+"""That threads are to be marked, and what else is asked for: who only answers and marks has dealt with them."""
+_SENTENCE = lazy_pattern(r"[^.!?\n]{0,120}")
+_ASKED = lazy_pattern(
+    r"(?i)\b(?:did|have|has|had) (?:you|we|it) (?:(?:also|already|all|then|now|ever|really) )*(?:repl(?:y|ied)"
+    r"|answer(?:ed)?|respond(?:ed)?|address(?:ed)?|resolved?|fix(?:ed)?|handled?|post(?:ed)?)\b[^.!?:\n]*\Z"
+)
+"""A question whether the agent did so."""
+_YOURS = lazy_pattern(
+    r"(?i)\b(?:took|taken|used|applied|incorporated|addressed|fixed|implemented|liked) (?:all )?(?:of )?your"
+    rf" (?:\w+ ){{0,2}}?{_WHAT}\Z"
+)
+"""What the agent itself said of somebody's work."""
+_COMES = lazy_pattern(
+    r"(?i)(?: [\w-]+){0,3}? (?:as|when|once|whenever|if) (?:it|they|these|any|more|new ones)"
+    r" (?:lands?|comes?|arrives?|appears?|shows? up)\b"
+)
+"""That comments are yet to come."""
 _ASSURES = lazy_pattern(r"(?i)\b(?:make sure|ensure|verify|check|see|confirm)\b[^.\n]*\Z")
 """That somebody is to see to it, so they may not be."""
 
@@ -214,8 +240,16 @@ def _has_come(text: str, found: re.Match[str]) -> bool:
         return False
     if _SETTLED.match(text, found.end()) and not _ASSURES.search(before):
         return False
-    if _REPLIED.search(before + found.group()):
-        return False
-    if _CLOSED.search(text, found.start(), found.end() + 60) and not _WORKS.search(before + found.group()):
+    if _is_told(text, before + found.group(), found.end()) or _COMES.match(text, found.end()):
         return False
     return _THING.match(text, found.end()) is None
+
+
+def _is_told(text: str, said: str, end: int) -> bool:
+    """Say whether the comments were dealt with, and it is only asked about, told to their authors, or marked."""
+    rest = _SENTENCE.match(text, end)
+    after = rest.group() if rest else ""
+    said = said[max(said.rfind(mark) for mark in ".!?") + 1 :][-_NEAR:]
+    if _YOURS.search(said) or _ALREADY.match(after) or (_ASKED.search(said) and not after.startswith(":")):
+        return True
+    return _MARKED.search(said + after) is not None and not _ORDERS.search(said + after)
