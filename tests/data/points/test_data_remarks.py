@@ -62,6 +62,7 @@ los comentarios del PR dicen que el bucle no termina
 Bitte die Review-Kommentare im PR beheben
 리뷰 코멘트 반영해줘"""
 STATED = [
+    "# Review findings:\n\n## Finding 1 (docs/retry-workflow-notes.md:7) [added]\n[P2] Name the limit\n\nIt is left open.",
     "Code review results:\n1. The retry never stops (src/net.py)",
     "External review (second round):\n- the plan lacks a rollback",
     "Reviewer 2: The parser accepts empty input.",
@@ -98,6 +99,7 @@ did you fix the comments on the PR?
 mark the open review threads and all PR comments as done
 answer on the PR comments too and flag them as resolved
 gemini applied all your suggestions, is it complete?
+look for races in the new code and grade each finding
 PR にコメントを書いて
 show the PR comments in the sidebar
 reviewer: claude, author: me"""

@@ -51,6 +51,7 @@ _MAKES = (
     r"|provide|offer|share|gather|parse|render|display|count|persist|import)"
 )
 """What somebody does who makes comments, and what a program does that shows them."""
+_EACH = r"(?<!rate )(?<!grade )(?<!list )(?<!report )(?<!describe )\b(?:each|every)"
 _ENDS = rf"(?: now| again| on {_THE}*{_PULL})*\W{{0,12}}(?m:$)"
 
 
@@ -88,7 +89,8 @@ def _says() -> str:
             rf"\b(?:address|fix|resolve) (?:these|the following) (?:\d+ )?{_POINTS} in [^\n:]{{0,40}}\b{_PULL}\b",
             rf"(?m:^)\W{{0,12}}(?:re)?check (?:for )?(?:(?:any|all|the|new|updated?|latest) )*{_BOT}" + _ENDS,
             r"\b(?:is|was) (?:this|that) addressed\?\s+\S",
-            r"\b(?:each|every|these|the following) findings?\b|\bfindings (?:are )?(?:\w+ )?(?:below|above|attached)\b",
+            rf"{_EACH} findings?\b|\b(?:these|the following) findings?\b",
+            r"\bfindings (?:are )?(?:\w+ )?(?:below|above|attached)\b",
         )
     )
 
@@ -132,7 +134,8 @@ _PART = lazy_pattern(
 """The title of a report, and one of its parts."""
 _PROCEDURE = lazy_pattern(
     r"(?i)\A\s*(?:base directory for this skill\b|you are (?:an?|the)\b|implement the following plan\b|---\s*\nname:)"
-    r"|(?m:^#{1,4} .{0,40}\b(?:workflow|instructions|overview|steps|when to use|usage|prerequisites|pattern)\b)"
+    r"|(?m:^#{1,4} .{0,40}(?<![/.-])\b(?:workflow|instructions|overview|steps|when to use|usage"
+    r"|prerequisites|pattern)\b(?![/.-]\w))"
 )
 """A text that tells how a kind of work is done, not what has come of this one."""
 _MADE = lazy_pattern(
