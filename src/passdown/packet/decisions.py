@@ -16,6 +16,8 @@ from passdown.packet.questions import is_assumed, question_rows
 
 _MARKED = lazy_pattern(r"[*_&|<>\\\[\]]")
 """What Markdown would read as its own marks."""
+_NEXT = 3
+"""Records between an interruption and the words that follow it at once, at most."""
 NO_REASON = "reason not recorded"
 
 
@@ -112,8 +114,8 @@ def _what_came_next(context: Context, rejection: Rejection) -> str:
             continue
         # A document is one line to its end: there the time says what came first.
         if (said.line, directive.at or 0) > (stopped.line, rejection.at or 0):
-            if missing and number == FIRST_DIRECTIVES:
-                break  # between the first words and the newest many are missing, and these were the next
+            if missing and number == FIRST_DIRECTIVES and not 0 < said.line - stopped.line <= _NEXT:
+                break  # of what was said between the first words and the newest, the next ones are left out
             words = " ".join(context.mask(directive.text).split())
             return f"{NO_REASON}; then said: “{words if len(words) <= 100 else words[:99].rstrip() + '…'}”"
     return NO_REASON
