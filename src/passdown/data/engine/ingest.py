@@ -18,7 +18,7 @@ from passdown.io.files import lock
 from passdown.io.git import try_git
 
 FILES_IN_SHARD = 64
-BYTES_IN_SHARD = 128 << 20
+BYTES_IN_SHARD = 64 << 20
 
 
 class Input(Struct, frozen=True, kw_only=True, omit_defaults=True):
