@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,16 +11,11 @@ from passdown.config import Config
 from passdown.model.finding import Finding
 from passdown.model.workbench import Artifact, Contract, Review, Role, Task, Verification, Workbench
 from passdown.workbench.board import read_board
-from passdown.workbench.clues import read_clues
-from passdown.workbench.contract import is_contract, read_contract
 from passdown.workbench.coverage import read_coverage
-from passdown.workbench.diff_summary import read_diff_summary
 from passdown.workbench.document import MalformedError, Notes, decode_json, decode_text, quoted
 from passdown.workbench.features import read_features
 from passdown.workbench.feedback import Feedback, log_paths, read_feedback
 from passdown.workbench.handoff_import import imported_packets
-from passdown.workbench.init_report import read_fingerprint, read_init_report
-from passdown.workbench.last_known_good import read_last_known_good
 from passdown.workbench.locate import (
     CLOSED,
     File,
@@ -32,14 +28,7 @@ from passdown.workbench.locate import (
     task_files,
     unknown_roles,
 )
-from passdown.workbench.notes import Log, read_log
-from passdown.workbench.overrides import read_overrides
-from passdown.workbench.questions import read_questions
-from passdown.workbench.review import read_review
 from passdown.workbench.router import read_router, router_text, rules_paths, verification_command
-from passdown.workbench.rules import read_rule_report, read_rules
-from passdown.workbench.scope_report import is_scope_report, read_scope_report
-from passdown.workbench.state import read_state
 from passdown.workbench.verification import read_verification
 
 T = TypeVar("T")
@@ -57,6 +46,31 @@ def load_workbench(root: Path, config: Config, *, tracked: frozenset[str] = froz
     """
     loader = _Loader(root, config, tracked)
     return loader.load()
+
+
+def _late(module: str, name: str) -> Callable[..., Any]:
+    """Return a reader that is loaded when there is something to read: hardly a project has every artifact."""
+
+    def read(*given: Any) -> Any:
+        return getattr(import_module(f"passdown.workbench.{module}"), name)(*given)
+
+    return read
+
+
+read_clues = _late("clues", "read_clues")
+read_contract = _late("contract", "read_contract")
+read_diff_summary = _late("diff_summary", "read_diff_summary")
+read_fingerprint = _late("init_report", "read_fingerprint")
+read_init_report = _late("init_report", "read_init_report")
+read_last_known_good = _late("last_known_good", "read_last_known_good")
+read_log = _late("notes", "read_log")
+read_overrides = _late("overrides", "read_overrides")
+read_questions = _late("questions", "read_questions")
+read_review = _late("review", "read_review")
+read_rule_report = _late("rules", "read_rule_report")
+read_rules = _late("rules", "read_rules")
+read_scope_report = _late("scope_report", "read_scope_report")
+read_state = _late("state", "read_state")
 
 
 def _from_json(read: Callable[[Any, Notes], T]) -> Reader[T]:
@@ -133,11 +147,11 @@ class _Loader:
     def _notes_of_people(self) -> dict[str, Any]:
         """The append-only logs in which people and agents note what must not get lost."""
         overrides = self._read("overrides", read_overrides) or ()
-        log = self._read("decisions", read_log) or Log()
+        log = self._read("decisions", read_log)
         return {
             "overrides": overrides,
-            "decisions": log.decisions,
-            "notes": log.notes,
+            "decisions": log.decisions if log else (),
+            "notes": log.notes if log else (),
             "questions": self._read("questions", read_questions) or (),
             "clues": self._read("clues", read_clues) or (),
         }
@@ -228,6 +242,9 @@ class _Loader:
         except MalformedError as error:
             self._refuse(file.path, error)
             return ""
+        from passdown.workbench.contract import is_contract
+        from passdown.workbench.scope_report import is_scope_report
+
         return "contract" if is_contract(value) else "report" if is_scope_report(value) else "neither"
 
     def _decided(self, role: Role, hits: list[str], certain: bool) -> bool:
