@@ -30,6 +30,8 @@ def covers(wide: CommandRun, narrow: CommandRun) -> bool:
     Of tests: the same program on the same files or folders. Of other commands: the very same words. In a list joined
     with `&&` every command was green.
     """
+    if narrow.kind != "test" and wide.cwd != narrow.cwd:
+        return False
     proven = _proven(wide.command, wide.cwd, is_test=wide.kind == "test")
     asked = _asked(narrow.command, narrow.cwd, is_test=narrow.kind == "test")
     return bool(asked) and all(any(_covers(one, other) for one in proven) for other in asked)

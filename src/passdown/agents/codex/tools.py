@@ -51,7 +51,9 @@ class Tools:
         if called.tool == "write_stdin":
             _, base = self._running.get(str(called.arguments.get("session_id")), ("", called))
             called = replace(called, command=base.command, cwd=base.cwd)
-        self._know(call_id)
+        self._known.add(call_id)
+        if len(self._known) > _KNOWN:
+            self._known, self._before = set(), self._known
         self.open[call_id] = called
         if len(self.open) > _OPEN:
             del self.open[next(iter(self.open))]
@@ -69,11 +71,6 @@ class Tools:
             active=place.active,
             copied=place.copied,
         )
-
-    def _know(self, call_id: str) -> None:
-        self._known.add(call_id)
-        if len(self._known) > _KNOWN:
-            self._known, self._before = set(), self._known
 
     def result(self, place: Place, call_id: str, called: Called | None, ended: Ended) -> tuple[ToolResult, Ended]:
         """Take what the output says of a call that is no longer open; return its event, and how it really ended."""
