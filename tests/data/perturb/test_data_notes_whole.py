@@ -115,6 +115,7 @@ def test_what_only_the_task_names_is_still_named(script: Any) -> None:
     task = "src/numbers.py is missing: `ratio(store)` is the share that `put()` of src/store.py and a TileStore tell."
     told = vague(script, task, {})
     assert told == "underspecified_symbol: the task names nothing in prose"
+    assert "nothing in prose" in vague(script, "Add `Router.include(other)` for all that.", {"a.py": b"# include it\n"})
     told = vague(script, task, base)
     assert told.startswith("src/numbers.py is missing: `ratio(store)` is the share")
     assert told.endswith("that that function of that file and that class tell.")

@@ -111,7 +111,8 @@ def _texts(scene: Scene) -> list[str] | None:
 
 def _stands(name: str, kind: str, texts: list[str]) -> bool:
     word = re.escape(name.partition("(")[0].rpartition(".")[2])
-    pattern = re.compile(_CLASS.format(name=word) if kind == "camel" else rf"\b{word}\b")
+    shape = {"camel": _CLASS.format(name=word), "call": rf"\b{word}\s*\("}.get(kind, rf"\b{word}\b")
+    pattern = re.compile(shape)
     return any(pattern.search(text) for text in texts)
 
 
