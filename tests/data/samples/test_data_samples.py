@@ -313,7 +313,13 @@ def test_the_state_to_be_told_is_what_the_notes_tell() -> None:
 
 def test_few_samples_ask_for_no_more_than_the_question_shows(script: Any) -> None:
     run = script().asks("Mend it.").runs("sed -i s/a/b/ src/a.py").runs("pytest -q", "1 passed").runs("ls").trajectory()
-    cuts = _cuts(run, (2, 3))
+    untouched = _cuts(run, (2, 3))
+    asked = build_samples(untouched, kinds=("reconstruction",), per_trajectory=1000)
+    assert {one.k for one in asked} == {3}, "where nothing was changed and nothing is told there is nothing to tell"
+    there = (FileState(path="src/a.py", blob="0" * 64),)
+    cuts = replace(
+        untouched, cuts=tuple(replace(one, snapshot=Snapshot(snapshot_id="s", delta=there)) for one in untouched.cuts)
+    )
     made = build_samples(cuts, kinds=("reconstruction",), per_trajectory=1000)
     views = {k: sorted(one.view for one in made if one.k == k) for k in (2, 3)}
     assert len(views[2]) == 1, "nothing is told yet but what a look shows"

@@ -146,7 +146,7 @@ def building_stage(settings: SamplesTable, blobs: Path, seed: int) -> Stage:
     check_successors(settings.successors)
     parameters = {**msgspec.to_builtins(settings), "seed": seed}
     return Stage(
-        name="build", maker="passdown.data.engine.stages:building", version=4, parameters=parameters,
+        name="build", maker="passdown.data.engine.stages:building", version=5, parameters=parameters,
         places={"blobs": str(blobs)},
     )  # fmt: skip
 

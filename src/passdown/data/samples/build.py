@@ -12,7 +12,7 @@ import msgspec
 from passdown.data.perturb.curriculum import LEVELS
 from passdown.data.records import Continuation, Cut, Cuts, Perturbed, Sample, SampleKind, Trajectory, Truth, View
 from passdown.data.samples.continuations import continuations, differs
-from passdown.data.samples.reconstruction import contradicts, tells_more
+from passdown.data.samples.reconstruction import contradicts, shows_changes, tells_more
 
 SELF_TAILS = 0.3
 """The share of supervised samples whose continuation is a self tail without inspection, at most."""
@@ -71,7 +71,7 @@ def _of_cut(
             made = state.sample("reconstruction")
             if tells_more(one.view):
                 yield made
-            else:
+            elif shows_changes(one.snapshot or cut.snapshot):  # else there is nothing to tell at all
                 copies.append(made)
         if "echo" in kinds and _observes(trajectory, cut, one):
             yield state.sample("echo")

@@ -87,6 +87,11 @@ def tells_more(view: View) -> bool:
     return view.name != "repo" and any(fact.type in ("todo", "test_result", "env") for fact in view.facts)
 
 
+def shows_changes(snapshot: Snapshot | None) -> bool:
+    """Say whether a look at the tree shows that anything was changed."""
+    return snapshot is not None and bool(_changed(snapshot))
+
+
 class _Told:
     """What the notes of a view tell. Without a view everything is told."""
 
