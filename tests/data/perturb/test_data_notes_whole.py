@@ -91,6 +91,7 @@ def test_a_folder_that_is_left_of_several_paths_is_said_once(script: Any, view: 
     assert "src/deep/" in notes
     lines = [line for line in notes.split("\n") if line.startswith(("- M ", "- Files changed: "))]
     assert [line.count("src/deep/") for line in lines] == [1]
+    assert view == "summary" or "`git add -- src/deep/ && git commit`" in notes
 
 
 def test_files_outside_of_the_workspace_are_left_alone(script: Any) -> None:

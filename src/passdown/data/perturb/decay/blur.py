@@ -8,7 +8,9 @@ import random
 from passdown.data.perturb.notes import notes_of, path_pattern, restated, stated
 from passdown.data.perturb.scene import Applied, InapplicableError, Scene, amount
 from passdown.data.perturb.truths import decay
+from passdown.model.pattern import lazy_pattern
 
+_ADDED = lazy_pattern(r"(\bgit add -- )([^`&]+)")
 _SEPARATORS = ("; ", " · ", ", ")
 
 
@@ -42,6 +44,7 @@ def _said_once(notes: str, before: str) -> str:
             label, colon, rest = line.partition(": ") if line.startswith("- ") else ("", "", line)
             items = rest.split(part)
             line = label + colon + part.join(dict.fromkeys(items))
+        line = _ADDED.sub(lambda found: found[1] + " ".join(dict.fromkeys(found[2].split(" "))), line)
         if not (line.startswith(("- ", "  - ")) and line in made):
             made.append(line)
     return "\n".join(made)
