@@ -18,6 +18,7 @@ from passdown.model.session import SessionEnd, SessionRef, SessionStart, TakenBa
 from passdown.sessions.read import read_ref
 
 FINE = "Chunk ID: 1a2b\nWall time: 0.2500 seconds\nProcess exited with code 0\nOriginal token count: 1\nOutput:\n"
+PASSED_ON = {"internal_chat_message_metadata_passthrough": {"turn_id": "019e-1"}}
 OLD = "Exit code: 0\nWall time: 0.25 seconds\nOutput:\n"
 Write = Callable[..., SessionRef]
 
@@ -57,6 +58,17 @@ def test_a_fine_output_is_left_out_where_nobody_reads_it(write: Write, head: str
     assert (spared.outcome, spared.exit_code, spared.duration_ms) == ("ok", 0, 250)
     assert (whole.outcome, whole.exit_code, whole.duration_ms) == ("ok", 0, 250)
     assert (spared.at, spared.line, spared.offset) == (whole.at, whole.line, whole.offset)
+
+
+def test_an_output_that_says_its_turn_is_left_out_as_well(write: Write) -> None:
+    started, ended = shell("c", "ls", FINE + "a\n")
+    ended["payload"] |= PASSED_ON
+    [spared], [whole] = results(write(meta(), started, ended)), results(write(meta(), started, ended), lambda _: False)
+    assert (spared.text, whole.text) == ("", FINE + "a\n")
+    assert (spared.outcome, spared.exit_code, spared.duration_ms) == (whole.outcome, 0, 250)
+    ended["payload"] |= {"later": ["x"]}
+    [known] = results(write(meta(), started, ended))
+    assert known.text
 
 
 @pytest.mark.parametrize(
@@ -116,8 +128,7 @@ def test_copies_of_answers_are_counted(write: Write) -> None:
     assert list(read_sparing(ref, lambda _: True)) == list(read(ref))
 
 
-SEALED = {"summary": [], "encrypted_content": "gAAAA_-=="}
-PASSED_ON = {"internal_chat_message_metadata_passthrough": {"turn_id": "019e-1"}}
+SEALED: dict[str, Any] = {"summary": [], "encrypted_content": "gAAAA_-=="}
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,9 @@ _FINE = lazy_pattern(
 )  # fmt: skip
 _SEALED = lazy_pattern(rb'(?:"id":"[\w-]{1,100}",)?"summary":\[\],(?:"content":null,)?"encrypted_content":"')
 _BEHIND = lazy_pattern(rb'"(?:,"internal_chat_message_metadata_passthrough":\{"turn_id":"[\w-]{1,100}"\})?\}\}')
-"""What stands before and behind the text of a thought that nobody can read."""
+"""What stands before the text of a thought that nobody can read, and behind that of a thought or an output."""
+_PASSED_ON = b'","internal_chat_message_metadata_passthrough":'
+_BEHIND_AT_MOST = 200
 _GLUED = b'{"timestamp":"'
 """How a row begins: inside of a text its quotes would be escaped."""
 _BACKSLASH = ord("\\")
@@ -65,7 +67,7 @@ class Sparing:
     def _output(self, line: Line) -> Events | None:
         data = line.data or b""
         match = _FINE.match(data) if data.startswith(_OUTPUT, STAMPED) else None
-        if match is None or not data.endswith(b'"}}'):
+        if match is None or not _is_ended(data):
             return None
         when, name, wall, later_wall = match.groups()
         call_id, tools = name.decode(), self._state.tools
@@ -133,3 +135,11 @@ class Sparing:
 def _is_whole(data: bytes, head: bytes) -> bool:
     """Say whether a row begins with `head` after its time, ends as one does, and holds the beginning of no other."""
     return data.startswith(head, STAMPED) and data.endswith(b"}}") and data.find(_GLUED, STAMPED) < 0
+
+
+def _is_ended(data: bytes) -> bool:
+    """Say whether a row ends as one does whose last own field is a text."""
+    if data.endswith(b'"}}'):
+        return True
+    behind = data.rfind(_PASSED_ON, -_BEHIND_AT_MOST)
+    return behind >= 0 and _BEHIND.fullmatch(data, behind) is not None
