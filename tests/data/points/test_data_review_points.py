@@ -82,7 +82,10 @@ def begun(script):
 def test_a_persons_review(text, is_review, script, marks_of):
     change = {"command": "str_replace", "path": "/testbed/src/a.py", "old_str": "1", "new_str": "2"}
     run = begun(script).uses("str_replace_editor", change).says("Done.").asks(text).says("On it.")
-    assert marks_of(run.trajectory())["review_received"] == ([5] if is_review else [])
+    found = marks_of(run.trajectory())
+    assert found["review_told"] == ([5] if is_review else [])
+    assert not found["review_received"]
+    assert not marks_of(run.trajectory(), unproven=False)["review_told"]  # it has to be asked for
 
 
 @pytest.mark.parametrize(

@@ -35,12 +35,13 @@ _SHORT = 80
 
 
 def marks(run: Run) -> Iterator[Found]:
-    """Yield where the comments of a review have just come in."""
+    """Yield where the comments of a review have just come in, and where a person seems to have brought them."""
     away: dict[str, ToolCall] = {}
     reviewers = 0
     worked = False
     for at, signals in enumerate(run.signals):
-        found = _said(signals, worked) or _fetched(signals) or _told(signals)
+        found = _wrote(signals) or _fetched(signals) or _told(signals)
+        said = worked and _said(signals)
         for one in returns(signals, at, away):
             if _reviews(one.call):
                 found = found or len(_result(one.text) if one.note else one.text) > _SHORT
@@ -54,8 +55,9 @@ def marks(run: Run) -> Iterator[Found]:
         if reviewers and not found:
             found = _delivered(signals)
         worked = worked or bool(signals.edits)
-        if found:
-            yield Found(at + 1, Mark(detector="review_received", kind="review", steps=(at,)))
+        if found or said:
+            detector = "review_received" if found else "review_told"
+            yield Found(at + 1, Mark(detector=detector, kind="review", steps=(at,)))
 
 
 def _reviews(call: ToolCall) -> bool:
@@ -78,13 +80,15 @@ def _result(note: str) -> str:
     return found.group(1).strip() if found else ""
 
 
-def _said(signals: Signals, worked: bool) -> bool:
-    for event in signals.step.events:
-        if isinstance(event, AssistantMessage) and _OWN in event.text:
-            return True
-        if worked and isinstance(event, UserMessage) and event.origin in ("human", "queued") and brings(event.text):
-            return True
-    return False
+def _wrote(signals: Signals) -> bool:
+    return any(isinstance(event, AssistantMessage) and _OWN in event.text for event in signals.step.events)
+
+
+def _said(signals: Signals) -> bool:
+    return any(
+        isinstance(event, UserMessage) and event.origin in ("human", "queued") and brings(event.text)
+        for event in signals.step.events
+    )
 
 
 def _told(signals: Signals) -> bool:
