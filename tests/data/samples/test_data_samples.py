@@ -311,6 +311,21 @@ def test_the_state_to_be_told_is_what_the_notes_tell() -> None:
     assert not contradicts(noted("- Open errors: none"), cut, graph, (replace(ended, op="drop_fact"),))
 
 
+def test_a_process_is_called_as_the_notes_call_it() -> None:
+    def asked(notes: str) -> object:
+        view = View(name="summary", trajectory_id="t", k=1, text=whole("Serve it.", notes))
+        running = Volatile(kind="process", key="cd /srv/app && python3 -m http.server", value="running")
+        cut = Cut(
+            point=Point(trajectory_id="t", k=1, kind="mid"), snapshot=Snapshot(snapshot_id="s", volatile=(running,))
+        )
+        return json.loads(target(cut, Graph(), None, view))["processes"]
+
+    assert asked("- Results of the last commands: python3 -m http.server (running)") == [
+        "python3 -m http.server running"
+    ]
+    assert asked("- Results of the last commands: ls (exit 0)") == "unknown"
+
+
 def test_few_samples_ask_for_no_more_than_the_question_shows(script: Any) -> None:
     run = script().asks("Mend it.").runs("sed -i s/a/b/ src/a.py").runs("pytest -q", "1 passed").runs("ls").trajectory()
     untouched = _cuts(run, (2, 3))

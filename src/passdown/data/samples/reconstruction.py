@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from passdown.data.perturb.notes import SHORTEST, mentions
-from passdown.data.records import Cut, Fact, Graph, Snapshot, Subtask, SubtaskStatus, Truth, View, Volatile
+from passdown.data.records import Cut, Fact, Graph, Snapshot, Subtask, SubtaskStatus, Truth, View
 from passdown.data.replay.snapshot import is_outside
 from passdown.data.views.facts import KEY
 from passdown.data.views.preamble import parts
+from passdown.model.pattern import lazy_pattern
 from passdown.redact.neutralise import one_line
 
 QUESTION = (
@@ -23,6 +24,7 @@ QUESTION = (
 _SHOWN = 200
 _EARLIER, _ASKED = frozenset({"stale_note", "truncate_trace"}), frozenset({"todo", "test_result"})
 _PLAN: dict[SubtaskStatus, str] = {"done": "completed", "in_progress": "in_progress", "todo": "pending"}
+_INTO = lazy_pattern(r"^cd [^&;|\n]+ && ")
 _LISTS = {"packages_delta": "package", "processes": "process", "tmp_files": "tmp_file"}
 
 
@@ -60,7 +62,8 @@ def target(cut: Cut, graph: Graph, snapshot: Snapshot | None = None, view: View 
     cwd = next((one.value or one.key for one in reversed(observed) if one.kind == "cwd"), "")
     state["cwd"] = cwd if cwd and told.names(cwd) else "unknown"
     for name, kind in _LISTS.items():
-        state[name] = _values([one for one in observed if told.names(one.key)], kind) or "unknown"
+        known_by = [(one, told.shown(one.key)) for one in observed if one.kind == kind]
+        state[name] = sorted({f"{key} {one.value}".strip() for one, key in known_by if key}) or "unknown"
     return msgspec.json.encode(state, order="sorted").decode()
 
 
@@ -104,6 +107,10 @@ class _Told:
         """Say whether the notes name something. That the shell is at the top of the tree is nowhere told."""
         return self.all or (len(text) >= SHORTEST and mentions(self._notes, text))
 
+    def shown(self, key: str) -> str:
+        """Return how the notes name something, empty where they do not: of a command they leave out its `cd`."""
+        return next((way for way in (key, _INTO.sub("", key)) if self.names(way)), "")
+
     def holds(self, node: Subtask, label: SubtaskStatus) -> bool:
         """Say whether the notes state what became of a subtask: of a plan's item by its own state."""
         if self.all or node.kind != "todo":
@@ -146,10 +153,6 @@ def _seen(node: Subtask, label: SubtaskStatus, status: str) -> bool:
     That a test is still to pass is known of the end as well; a test that passed was observed.
     """
     return label == status and (node.kind == "todo" or (node.kind in ("test", "install") and label == "done"))
-
-
-def _values(observed: list[Volatile], kind: str) -> list[str]:
-    return sorted({f"{one.key} {one.value}".strip() for one in observed if one.kind == kind})
 
 
 def _tests(cut: Cut) -> str:
