@@ -34,6 +34,9 @@ def test_other_commands_need_the_very_same_words_and_folder() -> None:
     assert covers(ran("npm ci && npm run build", "build"), ran("npm run build", "build"))
     assert not covers(ran("npm ci && npm run build:all", "build"), ran("npm run build", "build"))
     assert not covers(ran("npm ci && npm run build", "build", "web"), ran("npm run build", "build"))
+    assert covers(ran("npm ci && npm run 'build'", "build"), ran("npm run build", "build"))
+    assert covers(ran("npm ci && npm ru\\n build", "build"), ran("npm run build", "build"))
+    assert covers(ran("bash -c 'npm run build'", "build"), ran("npm run build", "build"))
 
 
 def test_a_list_that_holds_the_failed_test_makes_the_tests_green(log) -> None:

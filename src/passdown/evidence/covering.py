@@ -30,11 +30,18 @@ def covers(wide: CommandRun, narrow: CommandRun) -> bool:
     Of tests: the same program on the same files or folders. Of other commands: the very same words. In a list joined
     with `&&` every command was green.
     """
-    if narrow.kind != "test" and wide.cwd != narrow.cwd:
+    asked = _asked(narrow.command, narrow.cwd, is_test=narrow.kind == "test")
+    if narrow.kind != "test" and (wide.cwd != narrow.cwd or _lacks_words(wide.command, asked)):
         return False
     proven = _proven(wide.command, wide.cwd, is_test=wide.kind == "test")
-    asked = _asked(narrow.command, narrow.cwd, is_test=narrow.kind == "test")
     return bool(asked) and all(any(_covers(one, other) for one in proven) for other in asked)
+
+
+def _lacks_words(command: str, asked: tuple[_Ran, ...]) -> bool:
+    """Say whether a word that is asked for stands nowhere in a command; one with quotes may spell it otherwise."""
+    if "'" in command or '"' in command or "\\" in command:
+        return False
+    return any(word not in command for one in asked for word in one.words)
 
 
 def _covers(wide: _Ran, narrow: _Ran) -> bool:
