@@ -40,7 +40,8 @@ class PatternCache:
             with self._path.open("rb") as stream:
                 if os.fstat(stream.fileno()).st_size > _LARGEST:
                     return {}
-                build, known = marshal.load(stream)  # noqa: S302  # as trusted as the byte code it lies beside
+                # As trusted as the byte code it lies beside; out of a stream each number would be read by itself.
+                build, known = marshal.loads(stream.read())  # noqa: S302
         except (OSError, ValueError, EOFError, TypeError):
             return {}
         return known if build == self._build and isinstance(known, dict) else {}
