@@ -262,3 +262,14 @@ def test_what_names_no_repository_is_never_held_out(small_trajectory: Trajectory
     assert group_of(structs.replace(unknown, repo="Some/Repo.git")) == "some/repo"
     side = side_of("some/repo", test=0.5)
     assert all(side_of(f"{owner}/repo", test=0.5) == side for owner in ("fork", "other"))
+
+
+def test_the_seed_that_the_guide_names_holds_out_two_programs_of_the_worlds() -> None:
+    from passdown.data.worlds.table import KERNELS
+
+    by_default = {side_of(f"worlds/{kernel}") for kernel in KERNELS}
+    assert by_default == {"train"}
+    sides = {kernel: side_of(f"worlds/{kernel}", seed=9) for kernel in KERNELS}
+    assert {kernel: side for kernel, side in sides.items() if side != "train"} == {
+        "caches": "test", "eventlog": "validation",
+    }  # fmt: skip
