@@ -9,6 +9,7 @@ then.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import msgspec
 
@@ -44,6 +45,8 @@ _GLUED = b'{"timestamp":"'
 """How a row begins: inside of a text its quotes would be escaped."""
 _BACKSLASH = ord("\\")
 _NOTHING: Events = ()
+_milliseconds = lru_cache(maxsize=1024)(milliseconds)
+"""Most commands take a few hundredths of a second, and no more than twenty characters to say so."""
 
 
 class Sparing:
@@ -74,7 +77,7 @@ class Sparing:
         called = tools.open.get(call_id)
         if called is None or called.action != "run" or called.tool == "write_stdin" or not self._unread(call_id):
             return None
-        ended = Ended("ok", 0, "", milliseconds(wall or later_wall))
+        ended = Ended("ok", 0, "", _milliseconds(wall or later_wall))
         if not tools.confirms(call_id, ended) or data.find(_GLUED, match.end()) >= 0:
             return None
         del tools.open[call_id]
