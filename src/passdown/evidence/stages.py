@@ -36,11 +36,12 @@ class Stages:
         self.plan = Plan()
         self.findings: list[Finding] = []
         self.as_of: int | None = None
+        self._newest = 0
 
     def seen_at(self, at: int | None) -> None:
         """Take note of a time of evidence."""
-        if at is not None and 0 < at < LATEST and (self.as_of is None or at > self.as_of):
-            self.as_of = at
+        if at is not None and self._newest < at < LATEST:
+            self.as_of = self._newest = at
 
     def counts(self, at: int | None) -> bool:
         """Say whether something of this time lies in the window."""

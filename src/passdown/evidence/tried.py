@@ -31,7 +31,9 @@ class Doings:
     def between(self, start: int, end: int) -> list[str]:
         """Return what was done after number `start` and before number `end`, each thing once, newest first."""
         first = max(bisect_right(self._numbers, start), len(self._numbers) - MAX_REMEMBERED)
-        return list(dict.fromkeys(self._whats[first : bisect_left(self._numbers, end)][::-1]))
+        whats = self._whats[first : bisect_left(self._numbers, end)]
+        whats.reverse()
+        return list(dict.fromkeys(whats))
 
 
 def merge_tried(kept: tuple[str, ...], more: Sequence[str]) -> tuple[tuple[str, ...], int]:
