@@ -253,9 +253,11 @@ def test_a_failing_script_that_was_removed_is_not_to_be_mended(  # type: ignore[
     if removed:
         chains.append(make_chain("rm ./test_probe.py", make_run(9, 0)))
     tests = TestFacts(commands=("python test_probe.py",), state="red", decided_by="python test_probe.py")
-    action = build_packet(make_evidence(chains=tuple(chains), tests=tests, plan=None)).next_action
+    packet = build_packet(make_evidence(chains=tuple(chains), tests=tests, plan=None))
+    action, plan = packet.next_action, packet.verification
     assert (action.source == "derived:failing_test") is not removed
     assert ("test_probe.py" in action.text) is not removed
+    assert plan.how == ([] if removed else ["python test_probe.py"]), "what is gone proves nothing"
 
 
 @pytest.mark.parametrize(("said", "asks"), [("stop", False), ("Cancel, please.", False), ("Stop the export job", True)])

@@ -7,6 +7,7 @@ import re
 from passdown.model.evidence import Check
 from passdown.model.packet import Receipt, VerdictPointer, VerificationPlan
 from passdown.packet.caps import LISTS
+from passdown.packet.changed import removed_paths, runs_what_is_gone
 from passdown.packet.context import Context
 from passdown.packet.criteria import is_command
 from passdown.packet.outcome import is_stale
@@ -16,11 +17,12 @@ from passdown.packet.paths import artifacts_of
 def plan_verification(context: Context) -> tuple[VerificationPlan, int]:
     """Return how to prove the whole, and how many steps are left out.
 
-    The contract's or task's criteria, else the project's verification command, else the recorded test commands.
+    The contract's or task's criteria, else the project's verification command, else the recorded test commands, without
+    those that run a script which the session took away again.
     """
-    workbench, tests = context.evidence.workbench, context.evidence.tests
+    workbench = context.evidence.workbench
     how = [line for line in context.acceptance if line.strip()]
-    how = how or ([workbench.verification_command] if workbench.verification_command else []) or list(tests.commands)
+    how = how or ([workbench.verification_command] if workbench.verification_command else []) or _recorded(context)
     how = list(dict.fromkeys(how))
     runnable = any(is_command(context, line) or not context.acceptance for line in how)
     cap = LISTS["VerificationPlan.how"]
@@ -30,6 +32,12 @@ def plan_verification(context: Context) -> tuple[VerificationPlan, int]:
         by="command" if runnable else "manual",
     )
     return plan, max(0, len(how) - cap)
+
+
+def _recorded(context: Context) -> list[str]:
+    commands = context.evidence.tests.commands
+    removed = removed_paths(context) if commands else frozenset[str]()
+    return [command for command in commands if not runs_what_is_gone(context, command, removed)]
 
 
 def verdict_pointer(context: Context) -> VerdictPointer:
