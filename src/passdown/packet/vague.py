@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from passdown.model.pattern import lazy_pattern
 
@@ -137,7 +138,8 @@ def _fills(word: str) -> bool:
     return word.casefold().replace("’", "'").replace("'", "") in _FILLERS
 
 
-def _is_concrete(text: str) -> bool:
+@lru_cache(maxsize=256)
+def _is_concrete(text: str) -> bool:  # several sections of a packet ask for the same messages
     text = _MASKED.sub("", unicodedata.normalize("NFKC", text))
     if _ANCHOR.search(_NO_PATH.sub("", text)):
         return True
