@@ -41,6 +41,7 @@ _BEHIND = lazy_pattern(rb'"(?:,"internal_chat_message_metadata_passthrough":\{"t
 """What stands before the text of a thought that nobody can read, and behind that of a thought or an output."""
 _PASSED_ON = b'","internal_chat_message_metadata_passthrough":'
 _BEHIND_AT_MOST = 200
+_ENDS = b'"}}'
 _GLUED = b'{"timestamp":"'
 """How a row begins: inside of a text its quotes would be escaped."""
 _BACKSLASH = ord("\\")
@@ -91,7 +92,7 @@ class Sparing:
         data = line.data or b""
         sealed = _SEALED.match(data, STAMPED + len(_THOUGHT)) if data.startswith(_THOUGHT, STAMPED) else None
         end = data.find(b'"', sealed.end()) if sealed else -1
-        if end < 0 or data[end - 1] == _BACKSLASH or _BEHIND.fullmatch(data, end) is None:
+        if end < 0 or data[end - 1] == _BACKSLASH or (data[end:] != _ENDS and _BEHIND.fullmatch(data, end) is None):
             return None
         self._state.ignored["response_item/reasoning"] += 1
         return self._state.went_on()
@@ -142,7 +143,7 @@ def _is_whole(data: bytes, head: bytes) -> bool:
 
 def _is_ended(data: bytes) -> bool:
     """Say whether a row ends as one does whose last own field is a text."""
-    if data.endswith(b'"}}'):
+    if data.endswith(_ENDS):
         return True
     behind = data.rfind(_PASSED_ON, -_BEHIND_AT_MOST)
     return behind >= 0 and _BEHIND.fullmatch(data, behind) is not None
