@@ -171,21 +171,23 @@ def _within_tokens(entries: list[FeedbackEntry], profile: Profile) -> list[Feedb
     Unresolved failures stay, and say at least their command and exit.
     """
     kept = list(entries)
+    cost = sum(map(_cost, kept))
     for index, entry in enumerate(kept):
-        if _cost(kept) <= profile.tokens:
+        if cost <= profile.tokens:
             return kept
-        kept[index] = structs.replace(entry, out="", err="")
+        kept[index] = silent = structs.replace(entry, out="", err="")
+        cost += _cost(silent) - _cost(entry)
     for kind in ("resolved", "tail"):
         for entry in [e for e in kept if e.kind == kind]:
-            if _cost(kept) <= profile.tokens:
+            if cost <= profile.tokens:
                 return kept
             kept.remove(entry)
+            cost -= _cost(entry)
     return kept
 
 
-def _cost(entries: list[FeedbackEntry]) -> int:
-    texts = (text for entry in entries for text in (entry.cmd[:300], entry.note[:200], entry.out, entry.err))
-    return sum(map(estimate_tokens, texts)) + 12 * len(entries)
+def _cost(entry: FeedbackEntry) -> int:
+    return sum(map(estimate_tokens, (entry.cmd[:300], entry.note[:200], entry.out, entry.err))) + 12
 
 
 def _entry(context: Context, record: _Record, profile: Profile) -> FeedbackEntry:
