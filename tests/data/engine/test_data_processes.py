@@ -15,7 +15,7 @@ import pytest
 
 from passdown.data.engine.ingest import trajectory_row
 from passdown.data.engine.pipeline import FilterTable
-from passdown.data.engine.processes import Processes
+from passdown.data.engine.processes import PATIENCE, Processes
 from passdown.data.engine.run import run_stage
 from passdown.data.engine.shards import set_hash, written
 from passdown.data.engine.stages import quality_stage
@@ -129,7 +129,9 @@ def test_nothing_outlives_a_run_that_was_broken_off(how: signal.Signals) -> None
         os.killpg(run.pid, how)
     else:
         run.kill()
+    began = time.monotonic()
     _, said = run.communicate(timeout=30)
+    assert time.monotonic() - began < PATIENCE, "a process did not hear of it"
     deadline = time.monotonic() + 20
     while _is_there(-run.pid) and time.monotonic() < deadline:
         time.sleep(0.01)

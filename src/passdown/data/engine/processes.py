@@ -23,7 +23,7 @@ Made = TypeVar("Made")
 
 SPELL = 2.0
 """Seconds of processor time after which a process ends with its job. Starting one takes some hundredths of a second."""
-_PATIENCE = 5.0
+PATIENCE = 5.0
 """Seconds that a process has to end by itself."""
 
 
@@ -156,7 +156,7 @@ class _Process:
     def end(self) -> None:
         """Give it no more work, and wait until it is gone."""
         self.connection.close()
-        self._process.join(_PATIENCE)
+        self._process.join(PATIENCE)
         self._process.kill()
         self._process.join()
         self._process.close()
@@ -203,7 +203,10 @@ def _end_with_parent() -> None:
     """End this process when the one it works for is killed: it would work on for nobody."""
     parent = multiprocessing.parent_process()
     if parent is not None:
+        # A signal that the watching thread took would not wake the one that works.
+        others = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         threading.Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()
+        signal.pthread_sigmask(signal.SIG_SETMASK, others)
 
 
 def _end_after(sentinel: int) -> None:
