@@ -53,6 +53,30 @@ def test_what_people_call_the_fields_of_a_decision_is_read(bench: Any) -> None:
     assert loaded.findings == ()
 
 
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ({"choice": "A", "why": "old", "rejected": ["x"]}, {"decision": "B", "reason": "new", "alternatives": ["y"]}),
+        ({"decision": "A", "reason": "old", "alternatives": ["x"]}, {"choice": "B", "why": "new", "rejected": ["y"]}),
+        ({"text": "A", "rationale": "old"}, {"text": "B", "reason": "new", "rejected_options": ["y"]}),
+    ],
+)
+def test_a_later_row_amends_under_whatever_name_its_fields_go(bench: Any, first: Any, later: Any) -> None:
+    bench.rows("decisions.jsonl", {"id": "D-1", **first}, {"id": "D-1", **later})
+    [row] = bench.load().decisions
+    assert (row.choice, row.why, row.rejected, row.line) == ("B", "new", ("y",), 2)
+
+
+def test_what_a_later_row_does_not_say_stays(bench: Any) -> None:
+    bench.rows(
+        "decisions.jsonl",
+        {"id": "D-1", "decision": "A", "reason": "old", "alternatives": ["x"]},
+        {"id": "D-1", "by": "human"},
+    )
+    [row] = bench.load().decisions
+    assert (row.choice, row.why, row.rejected, row.by) == ("A", "old", ("x",), "human")
+
+
 def test_a_later_row_amends_an_earlier_one(bench: Any) -> None:
     name = content_id("Q-", "Per user or per key?")
     bench.rows(

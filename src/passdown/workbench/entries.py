@@ -8,12 +8,14 @@ from typing import Any
 from passdown.model.identifier import content_id
 from passdown.model.pattern import lazy_pattern
 from passdown.model.workbench import Author
-from passdown.workbench.aliases import pick
+from passdown.workbench.aliases import ALIASES, pick
 from passdown.workbench.document import Notes, quoted
 from passdown.workbench.rows import rows_of
 from passdown.workbench.shapes import clean
 
 _ID = lazy_pattern(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
+_RENAMED = ("choice", "why", "rejected")
+"""The fields of these logs that go by more than one name."""
 
 
 class Entry:
@@ -49,11 +51,17 @@ def entries_of(
         if not name or (earlier is None and not (isinstance(text, str) and text.strip()) and not _closes(record)):
             notes.warn(f"{role}.no_text", f"line {row.line} has no {text_field} and is left out", offset=row.offset)
             continue
-        merged = {**earlier.record, **record} if earlier else record
+        merged = _amended(earlier.record, record) if earlier else record
         if earlier and not (isinstance(text, str) and text.strip()):
             merged[text_field] = earlier.record[text_field]
         entries[name] = Entry(name, row.line, merged)
     return list(entries.values())
+
+
+def _amended(earlier: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of both, the row's first: what it says under one name takes the place of every other name."""
+    said = {alias for name in _RENAMED if pick(row, name)[0] for alias in ALIASES[name]}
+    return {name: value for name, value in earlier.items() if name not in said} | row
 
 
 def _named(record: dict[str, Any], text_field: str) -> str:
