@@ -253,7 +253,11 @@ class Truth(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Perturbed(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A view and a snapshot with operators applied in order, and the answer key of each. `level` names a preset."""
+    """A view and a snapshot with operators applied in order, and the answer key of each. `level` names a preset.
+
+    Where a packet in the view was changed, `packet_id` is the id it has now, and `derived_from` that of the packet that
+    was really written.
+    """
 
     ops: tuple[str, ...]
     view: View
@@ -261,6 +265,8 @@ class Perturbed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     truths: tuple[Truth, ...] = ()
     level: str = ""
     seed: int = 0
+    packet_id: str = ""
+    derived_from: str = ""
 
 
 class Cut(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -12,11 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from passdown.data.engine.outputs import export
-from passdown.data.export.harbor import environment
+from passdown.data.engine.shards import read_batches, shards_in
+from passdown.data.engine.stages import cuts_in
+from passdown.data.export.harbor import environment, write_harbor
 from passdown.data.export.patch import patch_of
 from passdown.data.export.state import State
+from passdown.data.export.written import How
+from passdown.data.perturb.identity import packet_named_in
+from passdown.data.perturb.table import perturb
+from passdown.data.records import Perturbed
+from passdown.data.samples.render import Rendered, render
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +126,27 @@ def test_what_the_agent_sees_names_no_hidden_test_and_no_truth(tasks: list[Path]
         assert not hidden & {path.name for path in seen}
         text = "".join(path.read_text() for path in seen)
         assert not any(re.search(rf"\b{name.rpartition('.')[2]}\b", text) for name in names)
+
+
+def test_a_changed_packet_is_told_apart_from_the_one_it_comes_from(worked: Path, tmp_path: Path) -> None:
+    rows = (row for shard in shards_in(worked / "samples") for batch in read_batches(shard) for row in batch)
+    cuts, sample = next(
+        (cuts, sample) for cuts in map(cuts_in, rows) for sample in cuts.samples
+        if (sample.kind, sample.view, sample.variant) == ("rl", "structured", None)
+    )  # fmt: skip
+    at = next(cut for cut in cuts.cuts if cut.point.k == sample.k)
+    view = next(view for view in at.views if view.name == "structured")
+    made = perturb(["drop_section@1"], at.snapshot, view, 1)
+    assert isinstance(made, Perturbed)
+    changed = replace(cuts, cuts=(replace(at, perturbed=(made,)),), samples=(replace(sample, variant=0),))
+    [found] = render(changed)
+    assert isinstance(found, Rendered)
+    write_harbor([found], tmp_path / "out", How(blobs=worked / "blobs"))
+    told = json.loads((tmp_path / "out/truth.jsonl").read_text())
+    text = (tmp_path / "out" / sample.sample_id / "instruction.md").read_text()
+    assert f"packet `{told['packet_id'][:12]}`" in text
+    assert told["derived_from"] == packet_named_in(view)
+    assert told["derived_from"][:12] not in text
 
 
 def test_patches_apply_whatever_the_ends_of_lines(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def perturbing_stage(settings: PerturbTable, blobs: Path, seed: int) -> Stage:
             level(name)
     parameters = {**msgspec.to_builtins(settings), "seed": seed}
     return Stage(
-        name="perturb", maker="passdown.data.engine.perturbing:perturbing", version=3, parameters=parameters,
+        name="perturb", maker="passdown.data.engine.perturbing:perturbing", version=4, parameters=parameters,
         places={"blobs": str(blobs)},
     )  # fmt: skip
 

@@ -17,7 +17,6 @@ from passdown.data.export import judge
 from passdown.data.export.patch import patch_of
 from passdown.data.export.state import State, state_of
 from passdown.data.export.written import PLAIN, How, Written, new_folder
-from passdown.data.records import Truth
 from passdown.data.replay.blobs import BlobStore
 from passdown.data.samples.render import Rendered
 from passdown.io.files import join_inside
@@ -162,7 +161,10 @@ def _value(value: Any) -> str:
 
 def _truth(rendered: Rendered) -> dict[str, Any]:
     sample, cut = rendered.sample, rendered.cut
-    truths: tuple[Truth, ...] = ()
+    told: dict[str, Any] = {"sample_id": sample.sample_id, "ops": sample.ops, "truths": ()}
     if cut is not None and sample.variant is not None:
-        truths = cut.perturbed[sample.variant].truths
-    return {"sample_id": sample.sample_id, "ops": sample.ops, "truths": truths}
+        made = cut.perturbed[sample.variant]
+        told["truths"] = made.truths
+        if made.packet_id:
+            told |= {"packet_id": made.packet_id, "derived_from": made.derived_from}
+    return told

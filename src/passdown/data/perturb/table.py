@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Literal, NamedTuple, Protocol, cast
 
+from passdown.data.perturb.identity import packet_named_in, with_own_identity
 from passdown.data.perturb.scene import Applied, Blobs, InapplicableError, Scene
 from passdown.data.records import Perturbed, Prefix, Reject, Snapshot, Truth, View, ViewName
 from passdown.errors import UsageError
@@ -138,6 +139,7 @@ def perturb(
     uses = tuple(use(text) for text in ops)
     scene = Scene(view=view, snapshot=snapshot, blobs=blobs, base=base, prefix=prefix)
     truths: list[Truth] = []
+    origin = view
     for number, (name, strength) in enumerate(uses):
         row = operator(name)
         try:
@@ -149,9 +151,12 @@ def perturb(
             )  # fmt: skip
         scene = applied.scene
         truths.append(applied.truth)
-    names = tuple(name for name, _ in uses)
+        if packet_named_in(scene.view) not in ("", packet_named_in(origin)):  # a real packet, of an earlier step
+            origin = scene.view
+    shown, packet_id, derived_from = with_own_identity(scene.view, origin)
     return Perturbed(
-        ops=names, view=scene.view, snapshot=scene.snapshot, truths=tuple(truths), level=level, seed=seed
+        ops=tuple(name for name, _ in uses), view=shown, snapshot=scene.snapshot, truths=tuple(truths), level=level,
+        seed=seed, packet_id=packet_id, derived_from=derived_from,
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from passdown.packet.escape import code, inline
 Validation = Literal["none", "passed", "failed", "unknown"]
 
 NONE = "NONE OBSERVED"
+HEADING = "## Continuation state"
 
 _COLOURS: dict[str, Validation] = {"green": "passed", "red": "failed", "error": "unknown"}
 
@@ -165,7 +166,7 @@ def block(state: Continuation) -> str:
     if state.command:
         last += f" — {state.ended} (step {state.step})"
     return "\n".join([
-        "## Continuation state",
+        HEADING,
         f"- Source changes present: {'yes' if changed else 'unknown' if state.scripts else 'no'}",
         f"- Changed source files: {_paths(state.sources)}",
         f"- Changed tests: {_paths(state.tests)}",

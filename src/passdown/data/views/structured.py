@@ -12,6 +12,7 @@ from passdown.packet.escape import inline
 from passdown.packet.render import render_markdown
 from passdown.packet.tokens import estimate_tokens
 
+HEADING = "## What is known, by the step that shows it"
 _CATEGORIES: tuple[tuple[str, FactType, frozenset[str]], ...] = (
     ("Done", "todo", frozenset({"completed"})),
     ("In progress", "todo", frozenset({"in_progress"})),
@@ -51,7 +52,7 @@ def _index(facts: tuple[Fact, ...], items: int, chars: int) -> tuple[list[str], 
     """Return the index as Markdown, the facts that it shows, and how many it leaves out."""
     if not items:
         return [], [], len(facts)
-    lines, shown, left = ["", "## What is known, by the step that shows it"], [], 0
+    lines, shown, left = ["", HEADING], [], 0
     for title, kind, states in _CATEGORIES:
         of_kind = [fact for fact in facts if fact.type == kind and (not states or fact.value in states)]
         kept = of_kind[-items:]
