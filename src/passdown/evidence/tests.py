@@ -31,7 +31,8 @@ _PROSE_WORD = lazy_pattern(r"[A-Za-z][a-z']*[.,;]?")
 _HARMLESS_CHANGE = lazy_pattern(
     r"(?i)(?:^|/)(?:docs?|outputs|\.ai|\.passdown|\.(?:claude|agents|qwen)/skills)/|\.(?:md|mdx|rst|txt|adoc)$"
     r"|(?:^|/)(?:agent_state|task_board|feature_list|scope_contract|clean_state|feedback_record\w*)\.jsonl?(?:\.\d)?$"
-    r"|(?:^|/)(?:decisions|questions|clues)\.jsonl$"
+    r"|(?:^|/)(?:decisions|questions|clues|overrides)\.jsonl$"
+    r"|(?:^|/)(?:verification|review|init|rule|scope|coverage)_report\w*\.json$|(?:^|/)last_known_good\.json$"
     r"|(?:^|/)(?:LICENSE|CHANGELOG|AUTHORS|NOTICE)[^/]*$"
 )
 
@@ -219,7 +220,8 @@ class Tests:
         if seen.from_session:
             return seen.clock > self._edit_clock
         started = (seen.run.at or 0) - (seen.run.duration_ms or 0)
-        if not seen.run.at or started <= repository.head_at or (self._edit_at is not None and self._edit_at >= started):
+        committed = repository.head_at if repository.code_at is None else repository.code_at
+        if not seen.run.at or started <= committed or (self._edit_at is not None and self._edit_at >= started):
             return False
         for change in repository.changes:
             if change.uncommitted and is_relevant(change.path):

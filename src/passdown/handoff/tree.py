@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from passdown.config import Config
 from passdown.evidence.tests import is_relevant
 from passdown.model.evidence import RepositoryFacts
 from passdown.model.workbench import FeedbackRow, Workbench
+from passdown.repository.commits import changed_at
 from passdown.repository.content import Counts, TreeState, read_tree
 from passdown.repository.own import OwnPaths
 from passdown.store.packets import own_paths
@@ -36,9 +37,13 @@ def hashes(state: TreeState, config: Config) -> tuple[str, str]:
     Notes and reports about the work belong to neither, so that writing a report or committing it, or ticking off a
     task, takes no result back; nor do passdown's own files.
     """
-    counts = counting(config)
-    content, code = state.contents(counts, lambda path: is_relevant(path) and counts(path))
+    content, code = state.contents(counting(config), _code(config))
     return content, code
+
+
+def _code(config: Config) -> Counts:
+    counts = counting(config)
+    return lambda path: is_relevant(path) and counts(path)
 
 
 def counting(config: Config) -> Counts:
@@ -81,9 +86,10 @@ def measured(
 ) -> tuple[Workbench, RepositoryFacts]:
     """Add the local log, and what tells whether records and the verification report speak of the files as they lie.
 
-    The hashes are computed only where something asks for them.
+    The hashes, and when the code was last committed, are found out only where something asks for them.
     """
     workbench = with_local_log(workbench, repository)
+    repository = _with_code_at(root, config, workbench.feedback or (), repository)
     report = workbench.verification
     if not (report and report.content) and not any(row.code for row in workbench.feedback or ()):
         return workbench, repository
@@ -91,6 +97,16 @@ def measured(
     if report and report.content:
         workbench = structs.replace(workbench, verification=structs.replace(report, here=report.content == content))
     return workbench, structs.replace(repository, content=content, code=code)
+
+
+def _with_code_at(
+    root: Path, config: Config, rows: Iterable[FeedbackRow], repository: RepositoryFacts
+) -> RepositoryFacts:
+    """Tell when the code was last committed, where a run without its hash came before the commit that HEAD is."""
+    newest = {row.command: row.started_at for row in rows if not row.code and row.started_at is not None}
+    if all(started > repository.head_at for started in newest.values()):
+        return repository
+    return structs.replace(repository, code_at=changed_at(root, repository.effective_head, _code(config)))
 
 
 def recorded_runs(

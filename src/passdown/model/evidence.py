@@ -111,6 +111,7 @@ class RepositoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `intent_to_add` are paths whose name, but not whose content, is in the index. `ignored` are the first of what git
     ignores, a folder with its slash. `content` and `code` hash the files as
     they lie there, all and those that tests may depend on; filled in only where a record or report asks for them.
+    `code_at` is when the last commit was made that changed what tests may depend on, known only where a record asks.
     """
 
     root: str
@@ -146,6 +147,7 @@ class RepositoryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tree_fingerprint: str = ""
     content: str = ""
     code: str = ""
+    code_at: int | None = None
     remotes: tuple[str, ...] = ()
     has_lfs: bool = False
     intent_to_add: tuple[str, ...] = ()

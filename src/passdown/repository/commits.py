@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from passdown.io.git import require_git, run_git, try_git
+from passdown.io.git import ask_git, require_git, run_git, try_git
 from passdown.model.evidence import Commit
+from passdown.model.path import decode_path
 from passdown.model.pattern import lazy_pattern
 from passdown.repository.history import History
 from passdown.repository.own import OwnPaths
@@ -18,6 +19,8 @@ KEPT = 200
 _SUBJECT = 1000
 _ID = lazy_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _CANDIDATES = 200
+_SEARCHED = 20
+"""Most commits that are searched for the last change; each may name thousands of files."""
 
 
 def commits_since(
@@ -82,6 +85,26 @@ def commit_before(root: Path, at: int, head: str = "HEAD", *, history: History |
         return known
     code, output, _ = try_git(root, "rev-list", "-1", "--first-parent", f"--before=@{at // 1000}", head)
     return output.decode().strip() if code == 0 else ""
+
+
+def changed_at(root: Path, head: str, counts: Callable[[str], bool]) -> int | None:
+    """Return when (milliseconds) the newest commit on `head`'s first-parent line was made that changed a counted path.
+
+    0 when none did. Where none of the newest 20 did, the last of them stands in: nothing later changed such a path.
+    None where git cannot tell.
+    """
+    code, output, _ = ask_git(
+        root, "log", f"-{_SEARCHED}", "--first-parent", "--diff-merges=first-parent", "--root", "--name-only",
+        "--format=%x01%ct", head, "--",
+    )  # fmt: skip
+    if code != 0:
+        return None
+    records = output.split(b"\x01")[1:]  # git quotes the names that hold such a byte
+    for record in records:
+        at, *names = record.split(b"\n")
+        if any(counts(decode_path(name)) for name in names if name):
+            return int(at) * 1000
+    return int(records[-1].split(b"\n", 1)[0]) * 1000 if len(records) == _SEARCHED else 0
 
 
 def last_good(root: Path, commits: Iterable[str], head: str = "HEAD") -> str:
