@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+from msgspec import structs
 
-from passdown.data.engine.shards import Row
+from passdown.data.engine.pipeline import ViewsTable
+from passdown.data.engine.processes import Processes
+from passdown.data.engine.run import Ran, run_stage
+from passdown.data.engine.shards import Row, written
 from passdown.data.engine.stages import cuts_in
-from passdown.data.engine.viewing import writing_views
+from passdown.data.engine.viewing import views_stage, writing_views
 from passdown.data.prefix import cut
 from passdown.data.records import Cut, Cuts, Graph, Point, Reject, Trajectory
-from passdown.data.views.endpoint import KEY, URL, ModelWriter, model_writer
+from passdown.data.views.endpoint import KEY, URL, EndpointError, ModelWriter, model_writer
 from passdown.data.views.material import material_of
 from passdown.data.views.preamble import parts
 from passdown.data.views.summary import request_for
@@ -107,6 +113,7 @@ class Endpoint(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.replies: list[tuple[int, bytes, dict[str, str]]] = []
         self.seen: list[tuple[str, dict[str, str], Any]] = []
+        self.answer: Callable[[str], tuple[int, str]] | None = None
 
     @property
     def url(self) -> str:
@@ -123,11 +130,15 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.seen.append((self.path, dict(self.headers), body))
+        if self.server.answer is not None:
+            code, text = self.server.answer(json.dumps(body))
+            self.server.says(text, code)
         code, data, headers = self.server.replies.pop(0)
         self.send_response(code)
         for name, value in headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(data)))
+        if "Content-Length" not in headers:
+            self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
 
@@ -174,7 +185,7 @@ def test_a_busy_endpoint_is_asked_again_and_a_refusal_is_not(endpoint: Endpoint)
     with pytest.raises(WriterError, match="HTTP 401"):
         writer(REQUEST)
     assert len(endpoint.seen) == 4
-    endpoint.replies = [(500, b"", {})] * 3
+    endpoint.replies = [(500, b"", {})] * 4
     with pytest.raises(WriterError, match="HTTP 500"):
         writer(REQUEST)
 
@@ -190,13 +201,13 @@ def test_the_key_is_not_carried_to_another_host(endpoint: Endpoint) -> None:
 def test_an_answer_that_is_none_is_refused(endpoint: Endpoint, data: bytes) -> None:
     endpoint.replies.append((200, data, {}))
     with pytest.raises(WriterError, match="no chat completion"):
-        ModelWriter("small", base_url=endpoint.url)(REQUEST)
+        ModelWriter("small", base_url=endpoint.url, tries=1)(REQUEST)
 
 
 def test_an_answer_too_long_to_be_one_is_refused(endpoint: Endpoint) -> None:
     endpoint.says("x" * (1 << 20))
     with pytest.raises(WriterError, match="no chat completion"):
-        ModelWriter("small", base_url=endpoint.url)(REQUEST)
+        ModelWriter("small", base_url=endpoint.url, tries=1)(REQUEST)
 
 
 def test_nobody_there_is_a_writer_s_error() -> None:
@@ -218,22 +229,117 @@ def test_no_endpoint_is_assumed() -> None:
         model_writer("small", {})
 
 
-def test_a_model_that_fails_costs_a_cut_its_summary_and_one_that_never_answered_the_run(
+def cuts_of(trajectory: Trajectory, *ks: int) -> Row:
+    at = tuple(Cut(point=Point(trajectory_id=trajectory.trajectory_id, k=k, kind="mid")) for k in ks)
+    cuts = Cuts(trajectory=trajectory, graph=Graph(), cuts=at)
+    return Row(id="a", trajectory_id=trajectory.trajectory_id, record=msgspec.json.encode(cuts))
+
+
+def written_by(row: Row) -> list[list[tuple[str, str]]]:
+    return [[(view.name, view.writer) for view in cut.views] for cut in cuts_in(row).cuts]
+
+
+def test_a_text_that_is_refused_or_does_not_hold_costs_its_cut_the_summary_and_no_more(
     endpoint: Endpoint, rich: Trajectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(URL, endpoint.url)
-    at = tuple(Cut(point=Point(trajectory_id=rich.trajectory_id, k=k, kind="mid")) for k in (2, edited(rich)))
-    cuts = Cuts(trajectory=rich, graph=Graph(), cuts=at)
-    row = Row(id="a", trajectory_id=rich.trajectory_id, record=msgspec.json.encode(cuts))
+    work = writing_views(["repo", "summary"], None, git_status=False, model="small")
+    for code, text in ((403, ""), (200, "yes"), (200, GOOD), (200, "Done."), (200, "Done.")):
+        endpoint.says(text, code)
+    first, second, kept = list(work([cuts_of(rich, 2, edited(rich), edited(rich) + 1)]))
+    assert isinstance(first, Reject)
+    assert isinstance(second, Reject)
+    assert isinstance(kept, Row)
+    assert (first.reason, "HTTP 403" in first.detail) == ("summary.endpoint", True)
+    assert (second.reason, "bare word" in second.detail) == ("summary.contradicts", True)
+    assert written_by(kept) == [[("repo", "")], [("repo", ""), ("summary", "model:small")], [("repo", "")]]
+    assert "yes" in endpoint.seen[1][2]["messages"][0]["content"]
+
+
+def test_a_key_that_was_withdrawn_stops_the_work(
+    endpoint: Endpoint, rich: Trajectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(URL, endpoint.url)
     work = writing_views(["repo", "summary"], None, git_status=False, model="small")
     endpoint.says("", 401)
-    with pytest.raises(WriterError, match="HTTP 401"):
-        list(work([row]))
-    endpoint.says(GOOD)
     endpoint.says("", 401)
-    lost, kept = list(work([row]))
-    assert isinstance(lost, Reject)
-    assert (lost.reason, "HTTP 401" in lost.detail) == ("the model wrote no summary", True)
-    assert isinstance(kept, Row)
-    written = [[(view.name, view.writer) for view in cut.views] for cut in cuts_in(kept).cuts]
-    assert written == [[("repo", ""), ("summary", "model:small")], [("repo", "")]]
+    with pytest.raises(EndpointError, match="HTTP 401"):
+        list(work([cuts_of(rich, 2)]))
+
+
+def test_a_server_that_asks_to_be_left_alone_is_for_so_long(endpoint: Endpoint) -> None:
+    endpoint.replies.append((429, b"", {"Retry-After": "1"}))
+    endpoint.says(GOOD)
+    began = time.monotonic()
+    assert ModelWriter("small", base_url=endpoint.url, pause=0.001)(REQUEST) == GOOD
+    assert time.monotonic() - began >= 1
+
+
+def test_one_that_is_gone_is_not_waited_for_at_every_cut(endpoint: Endpoint) -> None:
+    writer = ModelWriter("small", base_url=endpoint.url, tries=3, pause=0.001)
+    endpoint.replies = [(503, b"", {})] * 11
+    for _ in range(5):
+        with pytest.raises(EndpointError, match="HTTP 503"):
+            writer(REQUEST)
+    assert len(endpoint.seen) == 3 * 3 + 2
+    endpoint.says(GOOD)
+    assert writer(REQUEST) == GOOD
+    endpoint.replies = [(503, b"", {})] * 2
+    endpoint.says(GOOD)
+    assert writer(REQUEST) == GOOD  # and it is trusted again
+
+
+def test_an_answer_that_breaks_off_is_asked_for_again(endpoint: Endpoint) -> None:
+    endpoint.replies.append((200, b"{", {"Content-Length": "500", "Connection": "close"}))
+    endpoint.says(GOOD)
+    assert ModelWriter("small", base_url=endpoint.url, pause=0.001)(REQUEST) == GOOD
+
+
+class Run(NamedTuple):
+    """A folder of shards with cuts, and the step that writes their views."""
+
+    folder: Path
+
+    def views(self) -> Ran:
+        """Run the step; every shard is worked on in a new process."""
+        stage = views_stage(ViewsTable(names=["repo", "summary"], model="small"))
+        with Processes(2, spell=0.0) as processes:
+            return run_stage(stage, self.folder / "points", self.folder / "views", processes=processes)
+
+
+@pytest.fixture
+def run(rich: Trajectory, tmp_path: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Three shards of one run each."""
+    monkeypatch.setenv(URL, endpoint.url)
+    for number in range(3):
+        with written(tmp_path / f"points/part-{number:05}.parquet") as writer:
+            writer.write(cuts_of(structs.replace(rich, task_text=f"Task {number}."), edited(rich)))
+    return Run(tmp_path)
+
+
+def test_what_fails_at_first_in_a_new_process_is_counted_and_the_run_goes_on(run: Run, endpoint: Endpoint) -> None:
+    def answer(asked: str) -> tuple[int, str]:
+        return (400, "") if "Task 1." in asked else (200, GOOD)
+
+    endpoint.answer = answer
+    ran = run.views()
+    assert (ran.rows, ran.rejected) == (3, {"summary.endpoint": 1})
+    assert [body["messages"][0]["content"] for _, _, body in endpoint.seen].count("Answer with the word yes.") == 2
+    seen = len(endpoint.seen)
+    endpoint.answer = lambda _: (401, "")
+    assert (run.views().kept, len(endpoint.seen)) == (3, seen)  # what is finished asks nobody anything
+
+
+@pytest.mark.parametrize("code", [401, 403, 404])
+def test_wrong_settings_stop_a_run_before_it_begins(run: Run, endpoint: Endpoint, code: int) -> None:
+    endpoint.answer = lambda _: (code, "")
+    with pytest.raises(EndpointError, match=f"HTTP {code}") as told:
+        run.views()
+    assert (len(endpoint.seen), list((run.folder / "views").glob("part-*"))) == (1, [])
+    assert URL in told.value.next_step
+
+
+def test_a_host_that_nobody_reaches_stops_a_run_before_it_begins(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(URL, "http://127.0.0.1:9/v1")
+    with pytest.raises(EndpointError, match=r"127\.0\.0\.1:9: the writer model:small did not answer"):
+        run.views()

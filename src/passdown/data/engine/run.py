@@ -125,6 +125,8 @@ def run_stage(
         made: list[Finished] = []
         tell = progress or (lambda _done, _total: None)
         tell(len(kept), len(jobs))
+        if todo:
+            stage.begin()
         for entry in _run(todo, processes or workers, backend):
             manifest.add(entry)
             made.append(entry)

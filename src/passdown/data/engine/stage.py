@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec import Struct, field
@@ -27,7 +27,8 @@ class Stage(Struct, frozen=True, kw_only=True):
 
     The maker is called once a process with the parameters and returns the `Work`. Raise `version` when the code gives
     other rows for the same input, so that nothing old is taken for finished. `places` are folders that the maker is
-    given as well; where they lie does not change what is made.
+    given as well; where they lie does not change what is made. `check` is a function as well: given the parameters, it
+    raises what would stop any of the work. It is called once before work is handed out, and not where all is finished.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Stage(Struct, frozen=True, kw_only=True):
     version: int = 1
     parameters: dict[str, Any] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
+    check: str = ""
 
     def key(self, shard_hash: str) -> str:
         """Return what a finished shard is recognised by."""
@@ -43,6 +45,11 @@ class Stage(Struct, frozen=True, kw_only=True):
         own = _ENCODE.encode([__version__, self.name, self.maker, self.version, self.parameters, shard_hash])
         return hashlib.sha256(own).hexdigest()
 
+    def begin(self) -> None:
+        """Call `check`, where there is one."""
+        if self.check:
+            _called(self.check)(**self.parameters)
+
     def work(self) -> Work:
         """Return the function itself, made once in this process."""
         return _work(self.maker, _ENCODE.encode({**self.parameters, **self.places}))
@@ -50,8 +57,12 @@ class Stage(Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=8)
 def _work(maker: str, parameters: bytes) -> Work:
-    module, _, name = maker.partition(":")
-    if not module.startswith("passdown."):
-        raise UsageError(f"{maker!r} is no stage of passdown", next_step="Name a stage of the table.")
-    made: Work = getattr(import_module(module), name)(**msgspec.json.decode(parameters))
+    made: Work = _called(maker)(**msgspec.json.decode(parameters))
     return made
+
+
+def _called(place: str) -> Callable[..., Any]:
+    module, _, name = place.partition(":")
+    if not module.startswith("passdown."):
+        raise UsageError(f"{place!r} is no stage of passdown", next_step="Name a stage of the table.")
+    return cast("Callable[..., Any]", getattr(import_module(module), name))

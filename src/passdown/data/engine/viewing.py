@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,29 +17,40 @@ from passdown.data.views.options import Options
 from passdown.data.views.shared import Shared
 
 if TYPE_CHECKING:
+    from passdown.data.views.endpoint import ModelWriter
     from passdown.data.views.gates import Known
+
+NO_ANSWER, NO_NOTES = "summary.endpoint", "summary.contradicts"
+"""Why a cut has no summary by a model: it could not be asked, or what it wrote does not hold."""
 
 
 def views_stage(settings: ViewsTable) -> Stage:
     """Return the stage that writes the views of every cut; those that a gate stops become rejects."""
     return Stage(
-        name="views",
-        maker="passdown.data.engine.viewing:writing_views",
-        version=4,
+        name="views", maker="passdown.data.engine.viewing:writing_views", version=4,
         parameters=msgspec.to_builtins(settings),
-    )
+        check="passdown.data.engine.viewing:checking_model" if settings.model else "",
+    )  # fmt: skip
+
+
+def checking_model(model: str, **_other: Any) -> None:
+    """Ask the model once, before any process does. Raises `EndpointError` where it refuses, or nobody is there."""
+    from passdown.data.views.endpoint import model_writer
+
+    model_writer(model).check()
 
 
 def writing_views(names: list[str], budget: int | None, git_status: bool, model: str) -> Work:
     """Make the work of `views`. The text of a whole trace is left out, to be made again at export.
 
-    With a `model` that never answered the work raises `WriterError`; one that fails later costs that cut its summary.
+    A `model` that gives no answer costs a cut its summary. `EndpointError` is raised only where it would refuse any
+    question: a key that was withdrawn makes nobody wait for thousands of refusals.
     """
     from passdown.data.views.endpoint import model_writer
     from passdown.data.views.gates import known_at
 
     writer = model_writer(model) if model else None
-    viewer = _Viewer(names, Options(budget=budget, git_status=git_status, writer=writer))
+    viewer = _Viewer(names, Options(budget=budget, git_status=git_status, writer=writer), writer)
 
     def work(batch: Batch) -> Iterator[Row | Reject]:
         for row in batch:
@@ -63,34 +74,47 @@ def writing_views(names: list[str], budget: int | None, git_status: bool, model:
 
 
 class _Viewer:
-    """Builds the views of cuts, and goes on without a summary where a model that did answer before fails."""
+    """Builds the views of cuts, and goes on without a summary where the model gives none."""
 
-    def __init__(self, names: list[str], options: Options) -> None:
-        self.names, self.options = names, options
-        self.answered = False
+    def __init__(self, names: list[str], options: Options, model: ModelWriter | None) -> None:
+        self.names, self.options, self.model = names, options, model
 
     def views_of(self, cuts: Cuts, shared: Shared) -> Iterator[tuple[View, ...] | Reject]:
         """Yield the views of each cut in their order, before some of them why one is missing."""
         from passdown.data.views.table import views_at
 
-        if self.options.writer is None:
+        if self.model is None:
             yield from views_at(cuts.trajectory, _ks(cuts), self.names, self.options, shared)
             return
         for k in _ks(cuts):
-            yield from self._with_model(cuts.trajectory, k)
+            yield from self._with_model(cuts.trajectory, k, self.model)
 
-    def _with_model(self, trajectory: Trajectory, k: int) -> Iterator[tuple[View, ...] | Reject]:
+    def _with_model(self, trajectory: Trajectory, k: int, model: ModelWriter) -> Iterator[tuple[View, ...] | Reject]:
+        from passdown.data.views.endpoint import EndpointError
         from passdown.data.views.table import views_at
         from passdown.data.views.writers import WriterError
 
         try:
             yield from views_at(trajectory, [k], self.names, self.options)
-            self.answered = True
+            return
+        except EndpointError as error:
+            if error.refused:  # these words alone, as a filter of contents does, or whatever it is asked?
+                _check_again(model)
+            reason, detail = NO_ANSWER, str(error)
         except WriterError as error:
-            if not self.answered:
-                raise
-            yield dropped("views", trajectory, "the model wrote no summary", f"at {k}: {error}"[:300])
-            yield from views_at(trajectory, [k], [name for name in self.names if name != "summary"], self.options)
+            reason, detail = NO_NOTES, str(error)
+        yield dropped("views", trajectory, reason, f"at {k}: {detail}"[:300])
+        yield from views_at(trajectory, [k], [name for name in self.names if name != "summary"], self.options)
+
+
+def _check_again(model: ModelWriter) -> None:
+    from passdown.data.views.endpoint import EndpointError
+
+    try:
+        model.check()
+    except EndpointError as error:
+        if error.refused:
+            raise
 
 
 def _ks(cuts: Cuts) -> list[int]:
