@@ -72,8 +72,7 @@ def counts(half: str, marks_in: Callable[[str, int], dict[str, list[int]]]) -> d
         marks = marks_in(window["file"], window["row"])
         for name in window["judged"]:
             yes = set(window["yes"].get(name, ()))
-            marked = [*marks.get(name, ()), *(marks.get("review_told", ()) if name == "review_received" else ())]
-            got = {k for k in marked if window["from"] <= k <= window["to"]}
+            got = {k for k in marks.get(name, ()) if window["from"] <= k <= window["to"]}
             found.setdefault(KINDS[name], Counter()).update(
                 right=len(yes & got), extra=len(got - yes), missing=len(yes - got)
             )

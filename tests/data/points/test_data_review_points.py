@@ -16,76 +16,12 @@ def begun(script):
     ("text", "is_review"),
     [
         ("Here are the review comments:\n- [P1] drops the lock", True),
-        ("Please address the reviewer feedback on the PR.", True),
-        ("nit: rename x", True),
-        ("Now review the code and tell me what you think.", False),
-        ("Spawn a review agent.", False),
-        ("Looks good, add a comment to the function.", False),
-        # comments that a person points at
-        ("copilot has two new comments on it, have a look", True),
-        ("see the remarks at https://forge.example/o/r/pull/7 and mend what is right", True),
-        ("https://github.com/o/r/pull/7#discussion_r12345", True),
-        ("the code review agent found that the lock is dropped", True),
-        ("@agent please do the points of the last review", True),
-        ("I see this comment:\nThe lock is dropped too early.", True),
-        ("Another reviewer wrote that the lock is dropped.", True),
-        ("Please address all of Sam's comments.", True),
-        ("Your last attempt was reviewed and sent back: no lock is held.", True),
-        ("If the change was reviewed and found good, merge it.", False),
-        # comments that are pasted
-        ("I got this feedback on your fix: it hides the error.", True),
-        ("Verify each finding first.\n\nIn `@src/a.py` around lines 3 - 9, the lock is dropped.", True),
-        ("src/a.py\nComment on lines +3 to +9\n  lock.release()\nsome-bot\nThis drops the lock.", True),
-        ("what of this?\n1. High: the lock is dropped\n   src/a.py:12 releases it twice", True),
-        ("# Second review\n\nVerdict: not yet\n\nThe lock is dropped.", True),
-        ("Look:\nP2 Badge Close the file before it is renamed\n\nOn some systems that fails.", True),
-        ("what of  2. High: the lock is dropped\n   src/a.py:12 releases it twice", True),
-        ("`close()` has no timeout and can hang. Consider passing one here as well.", True),
-        ("getting this feedback too:\nThe lock is dropped too early.", True),
-        ("Fix these 2 issues in the lock PR:\n1. It is dropped early.", True),
-        ("improve it as told in https://github.com/o/r/pull/7#issuecomment-12345", True),
-        ("check for any new coderabbit on the pr", True),
-        ("is this addressed? Only drop the lock when nobody waits.", True),
-        ("https://github.com/o/r/pull/7\n\nレビュー対応をお願いします", True),
-        ("レビューの指摘に対応してください", True),
-        ("请处理一下 PR 的评论", True),
-        ("看一下 copilot 的 review", True),
-        ("oh, bugbot has finished its review, have a look", True),
-        ("are there outstanding PR reviews that we can do?", True),
-        ("Give the card a P1 badge.", False),
-        ("看一下代码，做个 review", False),
-        ("Merge it once bugbot has finished its review.", False),
-        ("Make the page faster. Consider using a cache.", False),
-        ("See https://github.com/o/r/pull/7#issuecomment-12345 for the timings.", False),
-        ("check that coderabbit is set up for this repository", False),
-        ("is this addressed?", False),
-        ("レビューをお願いします", False),
-        ("レビューが来たら教えて", False),
-        ("写一条 PR 评论", False),
-        # comments that are to be made, or may come
-        ("Write short review comments on the diff of this branch.", False),
-        ("Watch the PR and resolve the review comments that come in.", False),
-        ("Do rounds of review until there are no review comments left.", False),
-        ("Are there any coderabbit comments yet?", False),
-        # what comments of reviews are in
-        ("Add a page that shows the review comments of a pull request.", False),
-        ("The review comments table needs an index.", False),
-        ("Squash these:\n0a1b2c3 fix: address review comments\n1b2c3d4 docs: say why", False),
-        ("Base directory for this skill: /skills/pr\n\n# PR comments\n\nFetches the review comments of a PR.", False),
-        ("Give me a summary of PR comments over the year.", False),
-        ("Merge it with 0 review comments.", False),
-        ("- Answer PR comments on the lock (#12)", False),
-        ("I've addressed the review comments, push it.", False),
-        ("We got feedback from three customers.", False),
+        ("Please address the comments on the pull request.", False),  # they come in when they are fetched
     ],
 )
 def test_a_persons_review(text, is_review, script, marks_of):
-    change = {"command": "str_replace", "path": "/testbed/src/a.py", "old_str": "1", "new_str": "2"}
-    run = begun(script).uses("str_replace_editor", change).says("Done.").asks(text).says("On it.")
-    found = marks_of(run.trajectory())
-    assert found["review_told"] == ([5] if is_review else [])
-    assert not found["review_received"]
-    assert not marks_of(run.trajectory(), unproven=False)["review_told"]  # it has to be asked for
+    run = begun(script).says("Done.").asks(text).says("On it.")
+    assert marks_of(run.trajectory())["review_received"] == ([4] if is_review else [])
 
 
 @pytest.mark.parametrize(

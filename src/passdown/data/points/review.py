@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passdown.data.points.comments import brings
+from passdown.data.points.brought import brings
 from passdown.data.points.delegation import is_away, returns
 from passdown.data.points.fetched import shows
 from passdown.data.points.run import Found, Run
@@ -35,13 +35,11 @@ _SHORT = 80
 
 
 def marks(run: Run) -> Iterator[Found]:
-    """Yield where the comments of a review have just come in, and where a person seems to have brought them."""
+    """Yield where the comments of a review have just come in."""
     away: dict[str, ToolCall] = {}
     reviewers = 0
-    worked = False
     for at, signals in enumerate(run.signals):
-        found = _wrote(signals) or _fetched(signals) or _told(signals)
-        said = worked and _said(signals)
+        found = _wrote(signals) or _fetched(signals) or _told(signals) or _said(signals)
         for one in returns(signals, at, away):
             if _reviews(one.call):
                 found = found or len(_result(one.text) if one.note else one.text) > _SHORT
@@ -54,10 +52,8 @@ def marks(run: Run) -> Iterator[Found]:
                 found = found or (results[-1].outcome == "ok" and len(results[-1].text) > _SHORT)
         if reviewers and not found:
             found = _delivered(signals)
-        worked = worked or bool(signals.edits)
-        if found or said:
-            detector = "review_received" if found else "review_told"
-            yield Found(at + 1, Mark(detector=detector, kind="review", steps=(at,)))
+        if found:
+            yield Found(at + 1, Mark(detector="review_received", kind="review", steps=(at,)))
 
 
 def _reviews(call: ToolCall) -> bool:

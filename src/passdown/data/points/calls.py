@@ -1,0 +1,116 @@
+"""Words that call what stands behind them the comments of a review."""
+
+from __future__ import annotations
+
+from passdown.model.pattern import lazy_pattern
+
+_BOT = (
+    r"(?:(?:git ?hub )?copilot|code ?rabbit(?:ai)?s?|rabbit|bug ?bot|greptile|qodo|sourcery|ellipsis|graphite"
+    r"|sonar(?:qube|cloud)?)"
+)
+_MODEL = (
+    rf"(?:(?:{_BOT}|cursor|codex|gemini|claude|opus|sonnet|chat ?gpt(?:-?[\w.]+)?|gpt(?:-?[\w.]+)?|grok|deepseek|kimi"
+    r"|qwen|glm|cc)(?: (?:ai|bot|code|code assist|cli|agent|pro|thinking))?)"
+)
+_MACHINE = (
+    r"(?:(?:(?:an)?other|a different|a second|a|my|our|the|some|one|two|three) (?:of (?:my|our|the) )?(?:[\w-]+ )?"
+    r"(?:ai|llm|model|agent|assistant|bot|session|chat|instance|reviewer)s?(?: agents?)?)"
+)
+_JUDGE = rf"(?:{_MODEL}|{_MACHINE}|maintainers?|reviewers?(?: ?#?\d+)?|code ?owners?)"
+"""Who says something of a work mostly because they looked at it."""
+_PERSON = (
+    r"(?:(?:(?:(?:an)?other|a|my|our|the|some|one|two|three|their|his|her) (?:of (?:my|our|the) )?(?:[\w-]+ )?"
+    r"(?:colleague|co-?worker|(?:team-?)?mate|lead|boss|manager|maintainer|senior|engineer|developer|dev|expert|mentor"
+    r"|architect|team|friend|teacher|professor|guy|person|designer|auditor)s?)|team-?mates?)"
+)
+_SOMEBODY = rf"(?:{_JUDGE}|{_PERSON})"
+
+_REVIEW = (
+    r"(?:(?:code|pr|mr|cr|peer|design|security|plan|architecture|team|self|ai|external|independent|adversarial|second"
+    r"|third|final|latest|last) ){0,3}(?:re-?)?(?:review|reveiw|reviw|critique|audit)"
+)
+_PULL = r"(?:prs?|pull requests?|mrs?|merge requests?|crs?)"
+_SURE = r"(?:comments?|feedbacks?|findings|remarks|critiques?|nits|nitpicks)"
+"""Words that mean what is said of work, also where nobody says whose."""
+_COMMENTS = (
+    rf"(?:{_SURE}|finding|remark|notes?|concerns?|suggestions?|objections?|points?|issues?|problems|recommendations?"
+    r"|observations?|blockers?|opinions?|assessment|corrections?|review|take|thoughts|verdict)"
+)
+_WORK = (
+    r"(?:(?:the|this|that|your|my|our|its|these|those) )?(?:[\w./@-]+ ){0,2}?(?:diff|plan|changes?|prs?|code|branch|fix"
+    r"|implementation|design|commits?|patch|approach|proposal|spec|work|solution|draft|pull request|refactor\w*"
+    r"|version|result|pages?|ui|document|[\w/-]+\.\w{1,4})(?!\w)"
+)
+_SAID = (
+    r"(?:said|says|thinks?|found|finds|noticed|flagged|flags|reports?|reported|raised|raises|complain(?:s|ed)"
+    r"|(?:suggest|recommend|reject|request|comment|respond|point|mention|list|review|audit|critique)(?:s|ed|d)"
+    r"|proposed|provided|offered|came back|identified|replied|wrote|asks|asked|wants)\b"
+)
+_GAVE = (
+    r"(?:has|have|had|made|left|gave|gives|provided|offered|shared|sent|posted|wrote|raised|returned|came back with)"
+)
+_HERE = (
+    r"(?:here(?:'s|\u2019s| is| are| comes?)|there(?:'s| is| are)|these are|this is|below (?:is|are)|(?:i|we)(?:'ve)?"
+    r" ?(?:just )?(?:got|have|received|getting)|got|getting|received|another|second|third|next|new|latest|recent"
+    r"|following|more|some|the above)"
+)
+
+
+def _named() -> str:
+    """Return the words that name comments: as a review's, as somebody's, or on the work."""
+    by = rf"(?:(?:the|a|an|this|that|my|our|your|his|her|their|\w+'s) )?(?:[\w-]+ )?(?:{_REVIEW}(?:er)?|{_PULL})"
+    return (
+        # review feedback; the reviewer's comments; PR comments
+        rf"\b{_REVIEW}(?:er)?s?(?:'s?|\u2019s?)? (?:{_COMMENTS}|results?|reports?|summary|output)\b"
+        rf"|\b{_PULL} {_SURE}\b"
+        # feedback from codex; findings of the review; issues found in the review; comments on your diff
+        rf"|\b{_COMMENTS} (?:(?:that|which|were|was|they|he|she|i|we|you) ){{0,2}}"
+        r"(?:(?:raised|found|left|made|given|posted|reported|flagged|got|identified|provided|mentioned) )?"
+        rf"(?:from|by|of|in|during|under) (?:{_SOMEBODY}|{by})\b"
+        rf"|\b(?:{_SURE}|review|notes) (?:on|for|about|of|around|regarding) {_WORK}"
+        rf"|\b(?:{_SURE}|review) (?:from|by) [^\n:]{{1,40}}(?=:|\n|,| follows)"
+        # Claude's take; Joe's review
+        rf"|\b{_SOMEBODY}(?:'s?|\u2019s?|s'?)? (?:\w+ ){{0,2}}?{_COMMENTS}\b"
+        rf"|\b(?-i:[A-Z])\w+(?:'s|\u2019s) (?:\w+ )?(?:review|{_SURE})\b"
+        # on top of a text, or at the end of a line
+        rf"|(?m:^)\W{{0,12}}(?:{_BOT}|reviewer ?#?\d*)(?=:)"
+        rf"|(?m:^)\W{{0,12}}(?:[\w'-]+ ){{0,4}}?(?P<head>{_SURE})\b(?=\W{{0,6}}(?:\n|[:\uff1a]|\Z))"
+        r"|(?m:^)\W{0,12}(?:[\w'-]+ ){0,2}?(?P<lead>feedbacks?|findings|remarks|nits)\b(?=[^\n:.]{1,60}:)"
+        rf"|(?m:^)\W{{0,12}}(?:\w+ ){{0,3}}?(?P<title>{_REVIEW})(?:ed)?(?: \(?#?\d+\)?| round \d+)?"
+        r"(?=\W{0,6}(?:\n|[:\uff1a]|\Z))"
+    )
+
+
+def _told() -> str:
+    """Return the words that tell that somebody looked at the work, or that comments are there."""
+    return (
+        # codex says; my boss left some remarks; here is the feedback; another round of review
+        rf"\b{_JUDGE} (?:(?:has|have|also|just|now|still|again|then|[\w.-]+) ){{0,2}}?{_SAID}"
+        rf"|\b{_SOMEBODY} (?:[\w.-]+ )?{_GAVE} (?:[\w']+ ){{0,4}}?{_COMMENTS}\b"
+        rf"|\b{_HERE} (?:[\w-]+ ){{0,4}}?(?:{_SURE}|review)\b"
+        # found in the review; this came up in review; asked codex to review it; the review came back
+        r"|\b(?:found|flagged|raised|noticed|reported|came up|mentioned) (?:during|in|by) "
+        rf"(?:(?:the|a|an|my|our) )?(?:\w+ )?{_REVIEW}\b|\b(?:from|in|during) (?:(?:the|a|my|our|this) )?{_REVIEW}(?=:)"
+        r"|\b(?:asked|had|got|let|made|ran) [\w. -]{1,30}? (?:to )?(?:review|audit|look)\b"
+        rf"|\b{_REVIEW}s? (?:(?:is|are|has|have|just|came|got|now|finally|come|been) )+(?:back|here|in|below|done)\b"
+        rf"|\b{_REVIEW}(?:er|ers|s)? (?:(?:also|then|agent|bot|round|\d+) ){{0,2}}{_SAID}"
+        # reviewed by X; I reviewed the plan
+        rf"|\breviewed (?:by|it|this|that|the|your|my|{_WORK})"
+        r"|\b(?:i|we)(?:'ve| have)? (?:just |also |now )?reviewed\b"
+        r"|\b(?:after|upon|on) (?:(?:further|careful|closer|a|the|code|my|our|second) ){0,3}review(?:ing)?\b"
+    )
+
+
+CALLS = lazy_pattern(lambda: f"(?i){_named()}|{_told()}")
+"""Words that call what stands behind them a review's; a named group is where they begin, if not at the match."""
+ABROAD = lazy_pattern(
+    r"レビュー(?:結果|指摘|コメント|内容|意見|フィードバック|来|が[来届]|で|を(?:もら|受け|頂|いただ))|指摘(?:事項|内容|として|され)"
+    r"|フィードバック(?:が|です|は|として|を(?:もら|受け|頂|いただ)|[:\uff1a])"
+    r"|(?:评审|审查|审核|审阅|(?i:code )?(?i:review)) ?的?(?:意见|结果|反馈|评论|建议|发现|报告|问题)"
+    r"|(?:反馈|意见)(?:如下|[:\uff1a])"
+    r"|리뷰 ?(?:결과|코멘트|의견|피드백|내용)|피드백"
+    r"|(?i:замечани\w+|ревью)"
+    r"|(?i:\b(?:comentarios|observaciones|comentários|observações|commentaires|remarques|retours|kommentare|anmerkungen"
+    r"|hallazgos|achados|retroalimentación|befunde)\b)"
+)
+"""The same in Japanese, Chinese, Korean, Russian, Spanish, Portuguese, French and German."""

@@ -1,0 +1,66 @@
+"""Layouts that only forges, programs that review, and reports of reviews have."""
+
+from __future__ import annotations
+
+from passdown.model.pattern import lazy_pattern
+
+_FORGE = lazy_pattern(
+    r"(?im)^[-* ]*in [`@]{1,2}[^\s`]+`? ?(?:around lines? \d|:?\s*\n\W{0,4}(?:around )?lines? \d)"
+    r"|^comment on lines? [+-]?\d"
+    r"|(?-i:\bP[0-3] Badge [A-Z])"
+    r"|^\W{0,8}comment \d+\s*\n+\W{0,4}<location path="
+    r"|<teammate-comment>"
+    r"|\bPrompt for AI Agents\b|\bActionable comments posted: \d|\bNitpick comments \(\d|\bCommittable suggestion\b"
+    r"|\bVerify each finding against\b"
+    r"|^[^\w\n]{0,12}(?:[\w-]{1,20}: )?[\W_]{0,12}(?:Potential issue|Refactor suggestion|Nitpick)_(?=[ \n|]|\Z)"
+)
+"""What a forge's page or a program that reviews shows around a comment."""
+_GRADE = r"(?:P[0-3]|blocker|blocking|critical|high|medium|low|major|minor|nit|nitpick|info|suggestion)"
+_TAG = lazy_pattern(
+    rf"(?im)^[ \t]*(?:[-*\u2022] |\d+[.)] |#+ )?\**\[{_GRADE}(?:[/|,: -][^\]\n]{{0,40}})?\]\**:? \S"
+    rf"|\s[-:\u2013\u2014] \[{_GRADE}\] \S"
+    r"|^[ \t]*(?:nit|nitpick|blocking|issue \((?:non-)?blocking\))s?(?: \(.{0,40}\))?: ?\S"
+)
+"""A comment with its grade in front: `[P1] …`, `nit: …`."""
+_LEVEL = r"(?:critical|high|medium|low|major|minor)"
+_GRADED = lazy_pattern(
+    rf"(?im)^\W{{0,12}}(?:(?:finding|issue) )?(?:[A-Z]{{0,2}}\d+[.):]? *)?[\[(]?{_LEVEL}(?: (?:severity|priority))?"
+    rf"[\])]? *(?:[:\u2014\u2013-]|$)|[^\n]\s\d+[.)] {_LEVEL}: "
+    rf"|^\W{{0,4}}\d+[.)] [^\n]{{10,160}} [\[(]{_LEVEL}[\])]$"
+)
+"""A comment under its severity."""
+_PLACE = lazy_pattern(r"[\w/-]{1,80}\.\w{1,5}(?::\d|[ (]+(?:L|lines? )\d)|\blines? \d")
+_PLACED = lazy_pattern(
+    r"(?m)^[ \t]*[-*\u2022] [@`]?[\w./-]{1,80}\.\w{1,5}:\d+(?:-\d+)?`?:? (?!(?i:error|warning|failed)\b)\w+(?: \S+){2}"
+)
+"""An item of a list that says a place and what is to be said of it."""
+_KEY = lazy_pattern(
+    r"(?im)^\W{0,6}(severity|priority|type|category|scope|summary|file|location|lines?|recommendation|suggestion"
+    r"|suggested fix|fix|description|issue|finding|problem|impact|confidence|rule|review id)\W{0,4}:"
+)
+_TICKET = lazy_pattern(
+    r"(?i)\b(?:steps to reproduce|expected(?: behaviou?r| result)?:|actual(?: behaviou?r| result)?:)"
+)
+_TITLE = lazy_pattern(r"(?im)^(?:#{1,4} |\W{0,6}\*\*)[^\n]{0,60}\b(?:review|findings|audit)\b")
+_PART = lazy_pattern(
+    r"(?im)^\W{0,12}(?:verdict|findings?(?: \d+)?|overall (?:assessment|comments?)|issues(?: found)?|critical issues"
+    r"|key findings|strengths|weaknesses|concerns|(?:individual|inline) comments|must fix|should fix|recommendation)\b"
+)
+"""The title of a report, and one of its parts."""
+
+
+def is_laid_out(text: str) -> bool:
+    """Say whether the text has the layout of a review's comments."""
+    if _FORGE.search(text) or _TAG.search(text) or _is_finding(text):
+        return True
+    if len(_PLACED.findall(text)) > 1 or (_GRADED.search(text) and _PLACE.search(text)):
+        return True
+    title = _TITLE.search(text)
+    return title is not None and _PART.search(text, title.end()) is not None
+
+
+def _is_finding(text: str) -> bool:
+    """Say whether the text has the fields of a finding, and not those of a bug that somebody met."""
+    keys = {found.group(1).lower() for found in _KEY.finditer(text)}
+    graded = "severity" in keys or ("priority" in keys and "finding" in keys)
+    return graded and len(keys) > 2 and _TICKET.search(text) is None

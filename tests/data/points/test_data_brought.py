@@ -1,0 +1,124 @@
+"""Reviews that people bring: a message that holds comments and calls them a review's."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from passdown.data.points.brought import brings
+
+LEADS = """\
+Here are the review comments:
+The reviewer's feedback:
+Review findings
+## Code review
+Second design review (round 2):
+PR comments:
+Comments from the pull request:
+Feedback on your plan:
+Some remarks on src/net.py:
+Feedback:
+feedback from Maria:
+Maria's review:
+Codex reviewed your change and found:
+gemini code assist flagged two things:
+CodeRabbit:
+coderabbit says:
+Reviewer 2:
+Another AI gave this feedback:
+My colleague left these comments on the branch:
+Opus' take on the diff:
+the other agent suggests the following:
+I asked claude to review it, here is the output:
+I've reviewed the plan:
+This was found in the last code review:
+I got this feedback on your fix:
+Another round of comments:
+Please address the comments from this code review:
+What do you think of copilot's remarks below:
+The review is back:
+レビュー結果：
+レビューで以下の指摘をもらいました：
+评审意见如下：
+review 的反馈：
+리뷰 코멘트:
+Замечания по ревью:
+Comentarios de la revisión:
+Anmerkungen aus dem Review:"""
+BLOCKS = [
+    "- the lock is dropped before the channel is closed",
+    "1. Why is there no rollback when the second step fails?",
+    "> `close()` can hang, since it has no timeout.",
+    "**Joe**: the limit should have a name",
+]
+LAID_OUT = [
+    "Verify each finding first.\n\nIn `@src/a.py` around lines 3 - 9, the lock is dropped.",
+    "src/a.py\nComment on lines +3 to +9\n  lock.release()\nsome-bot\nThis drops the lock.",
+    "Look:\nP2 Badge Close the file before it is renamed\n\nOn some systems that fails.",
+    "[P1] The lock is dropped too early\n\nNobody holds it when the channel is closed.",
+    "nit: rename x",
+    "what of this?\n1. High: the lock is dropped\n   src/a.py:12 releases it twice",
+    "# Second review\n\nVerdict: not yet\n\nThe lock is dropped.",
+    "# Review findings:\n\n## Finding 1 (docs/notes.md:7) [added]\nThe limit has no name.",
+    "Severity: High\nFile: src/net.py\nIssue: The retry never stops.",
+    "[high/logic] The retry in `fetch` never stops when the server answers with an empty body.",
+    "_Potential issue_ | _Major_\n\nThe retry never stops.",
+    "- src/a.py:12 This should be a method.\n- src/a.py:30-34 Same as above, please.",
+    'The reviewer says "the lock is dropped before the channel is closed", is that so?',
+]
+NONE = """\
+Please address the review comments on the PR.
+https://github.com/o/r/pull/7#discussion_r12345
+Check the PR comments: https://github.com/o/r/pull/7
+Check the review comments: see which are right and fix them.
+copilot has two new comments on it, have a look
+the reviewer says that the lock is dropped
+Now review the code and tell me what you think.
+Please do a code review: src/net.py
+Code review:\\n- check that the lock is held\\n- look for leaks
+Give me feedback on the plan:\\n- is it complete?
+Write review comments:\\n- one for each file
+Report the findings:\\n- as a table of two columns
+When you get review feedback:\\n- answer each of its comments
+Add a page with review comments:\\n- sorted by date, newest first
+The review comments table:\\n- needs an index on the date
+We got feedback from users:\\n- the page is far too slow
+Our customers' feedback:\\n- the page is far too slow
+The linter's findings are in:\\nno
+Lint findings:\\n- unused import in line 3 of the file
+I have addressed the review comments:\\n- the lock is held now
+I reviewed and approved the plan:\\n- go on with the second step
+I reviewed it, it looks good.\\n\\n- go on with the second step
+There are no review comments:\\n- go on with the second step
+Severity: High\\nType: bug\\nSteps to reproduce: start it twice\\nDescription: it hangs
+Base directory for this skill: /skills/pr\\n\\n# Review comments:\\n- fetch them all
+Give the card a P1 badge.
+Review: src/net.py
+レビューをお願いします
+レビューが来たら教えて
+看一下代码，做个 review"""
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("lead", LEADS.split("\n"))
+def test_comments_under_words_that_call_them_a_reviews(lead, block):
+    assert brings(f"{lead}\n\n{block}")
+    assert not brings(lead)
+
+
+@pytest.mark.parametrize("text", LAID_OUT)
+def test_comments_in_the_layout_of_a_reviews(text):
+    assert brings(text)
+
+
+@pytest.mark.parametrize("text", NONE.split("\n"))
+def test_what_brings_no_comments(text):
+    assert not brings(text.replace("\\n", "\n"))
+
+
+@pytest.mark.parametrize("text", ["\n", "review ", "I reviewed ", "## review\n", "[high/a-", "my other ", "a: "])
+def test_no_text_takes_long(text):
+    start = time.process_time()
+    brings(text * (8000 // len(text)))
+    assert time.process_time() - start < 2
