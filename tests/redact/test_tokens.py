@@ -234,9 +234,49 @@ def test_time_grows_with_length_only() -> None:
     hostile = [
         "password=${X}", "token=", "eyJ-", "glpat-", "key-0123456789abcdef", "://", "://a:", "sk-", "secret: \"", "cookie: a=b;",
         "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "bearer ", "AKIA", "a" * 40, "0" * 64, "token is ",
-        "machine a login b ", "xoxb-1", ".atlasv1.", "-u a:b", "api_key", "[redacted:x]",
+        "machine a login b ", "xoxb-1", "gh" + "p_a1B2", "hf_aB", "token=a1[x", "token=…(", ".atlasv1.", "-u a:b", "api_key", "[redacted:x]",
     ]  # fmt: skip
     for piece in hostile:
         small, large = (piece * (size // len(piece)) for size in (20_000, 80_000))
 
         assert seconds(large) < 10 * seconds(small) + 0.3, piece
+
+
+CUT = (
+    "github classic", "github oauth", "github user", "github server", "github refresh", "github fine",
+    "gitlab personal", "gitlab deploy", "slack bot", "slack user", "slack app", "anthropic", "openai project",
+    "openrouter", "hugging face", "groq", "google key", "google secret", "google access", "digitalocean", "heroku",
+    "atlassian", "npm", "pypi", "docker", "rubygems", "vault", "age", "tailscale", "shopify", "linear", "figma",
+    "grafana", "sentry", "supabase", "databricks", "nvidia",
+)  # fmt: skip
+SECRET, HALVES = draw(ALNUM, 24), [draw(ALNUM, 16) for _ in range(200)]
+ENDS = ("", "…", "...", "[truncated]", "... [12 more characters truncated]", "\n<truncated>", " (output omitted)", '"}')
+
+
+@pytest.mark.parametrize("family", CUT)
+def test_a_token_that_a_log_cut_short_is_found(family: str) -> None:
+    token = FAMILIES[family]
+    prefix = max((a for rule in RULES for a in rule.anchors if token.startswith(a)), key=len)
+    for least in (24, 30, 35):
+        left = token[: len(prefix) + least]
+        for end in ENDS:
+            clean = Redactor().text(f"remote: {left}{end}")
+            assert left[len(prefix) + 4 :] not in clean, (left, end, clean)
+            assert Redactor().text(clean) == clean
+
+
+def test_what_is_left_of_a_token_is_masked_from_sixteen_characters_on() -> None:
+    left = [body for body in HALVES if body in Redactor().text(join("gh", "p_", body, "…"))]
+    assert len(left) <= 4  # sixteen letters may happen to look like words
+    assert Redactor().text(join("gh", "p_", "aB3dE5f", "…")) == join("gh", "p_", "aB3dE5f", "…")
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize(
+    "template", ["API_KEY={}{}", 'api_key: "{}{}', "Authorization: Bearer {}{}", "Cookie: session={}{}"]
+)
+def test_a_cut_value_is_found_by_its_surroundings(template: str, end: str) -> None:
+    clean = Redactor().text(template.format(SECRET, end))
+    assert SECRET[4:] not in clean
+    assert Redactor().text(clean) == clean
+    assert SECRET not in str(Redactor().tree({"api_key": f"{SECRET}{end}"}))

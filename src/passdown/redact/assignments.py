@@ -11,8 +11,10 @@ from passdown.model.pattern import lazy_pattern
 from passdown.redact.names import (
     NAME_WORDS,
     SECRET_WORD,
+    before_cut,
     entropy,
     is_code,
+    is_cut,
     is_harmless,
     is_password_name,
     is_placeholder,
@@ -127,7 +129,8 @@ def _assigned(text: str, start: int, found: re.Match[str]) -> Span | None:
     end = _value_end(text, begin, quote)
     value = text[begin : min(end, begin + _JUDGED)]
     tight = found["op"] in ("=", ">") or flag
-    if not quote and text[end : end + 1] in ("(", "[", "{") and not text.startswith("[redacted:", end):
+    opened = not quote and text[end : end + 1] in ("(", "[", "{")
+    if opened and not text.startswith("[redacted:", end) and not is_cut(text, end):
         return None
     parameter = flag or text[max(0, start - len(name) + len(found["word"]) - 1)] in ";?&"
     sure = name.isupper() or (parameter and found["op"] == "=")
@@ -154,7 +157,7 @@ def kind_of_value(name: str, word: str, value: str, *, quoted: bool, tight: bool
     `word` is the telling part of the name; `tight` marks `name=value` and `--name value`, where a bare word is a value;
     `sure` the names of environment variables and parameters, whose values need not look like secrets.
     """
-    rest = MARKER.sub("", value).strip()
+    rest = before_cut(MARKER.sub("", value).strip())
     password = is_password_name(word)
     if len(rest) < (4 if password and quoted else 6 if password else 8):
         return ""
@@ -212,9 +215,9 @@ def _prose(text: str, start: int) -> Span | None:
 
 def _header(pattern: re.Pattern[str], text: str, start: int, kind: str) -> Span | None:
     found = pattern.match(text, start)
-    if found is None or is_placeholder(found["s"]):
+    value = before_cut(found["s"]) if found else ""
+    if found is None or is_placeholder(value):
         return None
-    value = found["s"]
     real = _is_pair(value) if kind == "basic_credentials" else looks_random(value, 12) or len(value) >= 200
     return Span(found.start("s"), found.end("s"), kind) if real else None
 
@@ -236,7 +239,7 @@ def _cookie(text: str, start: int) -> Span | None:
     if found is None:
         return None
     for pair in found["s"].split(";")[:32]:
-        name, _, value = pair.strip().partition("=")
+        name, _, value = before_cut(pair.strip()).partition("=")
         telling = re.search(r"sess|sid\b|auth|token|csrf|xsrf|jwt|remember", name, re.IGNORECASE) is not None
         if MARKER.search(value) is None and (looks_random(value, 16) or (telling and looks_random(value, 8))):
             return Span(found.start("s"), found.end("s"), "cookie")

@@ -60,6 +60,8 @@ _PLACEHOLDER_WORDS = frozenset((
     "type", "field", "input", "inherit", "unknown", "secretstr", "optionalstr", "anonymous", "github", "gitlab",
     "env", "var", "variable", "config", "settings",
 ))  # fmt: skip
+_CUT = lazy_pattern(r"…|\.{3}|[\[(<][^\[(<\n]{0,40}(?:truncated|omitted|elided)", re.IGNORECASE)
+_LEAST_LEFT = 16
 _WORDS = lazy_pattern(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _PATH = lazy_pattern(
     r"(?:~|\.{0,2})(?:/[\w.@+ -]{1,80})+/?|[A-Za-z]:[\\/][^\n]*|[\w.-]{1,64}(?:/[\w.@-]{1,64})*\.[a-z]{1,5}", re.ASCII
@@ -96,6 +98,17 @@ def is_placeholder(value: str) -> bool:
         return True
     words = [word for word in _WORDS.split(value) if word]
     return all(word.lower() in _PLACEHOLDER_WORDS or (word.isdigit() and len(word) < 4) for word in words)
+
+
+def before_cut(value: str) -> str:
+    """Return what a log left of a value that it cut short, when that is enough to judge; else the value itself."""
+    found = _CUT.search(value)
+    return value[: found.start()].rstrip() if found and found.start() >= _LEAST_LEFT else value
+
+
+def is_cut(text: str, position: int) -> bool:
+    """Say whether a log's mark of a cut stands here."""
+    return _CUT.match(text, position) is not None
 
 
 def is_harmless(value: str) -> bool:

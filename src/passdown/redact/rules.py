@@ -225,6 +225,49 @@ WORK_TOOLS = (
     _run("clickhouse_key", "4b1d", _A, 38, "random"),
 )
 
+_DIGIT = "(?=[A-Za-z]{0,64}[0-9])"  # these prefixes also begin names in programs
+
+
+def _cut(kind: str, anchors: str, characters: str) -> Rule:
+    """A token that a log cut short: 16 characters or more, which must look drawn."""
+    return _run(kind, anchors, characters, 16, "random")
+
+
+CUT_SHORT = (
+    _cut("github_token", "ghp_ gho_ ghu_ ghs_ ghr_", _A),
+    _cut("github_fine_grained_token", "github_pat_", "[A-Za-z0-9_]"),
+    _cut("slack_token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe- xoxc- xoxd-", "[A-Za-z0-9%+/=-]"),
+    _shape("slack_token", "xoxb- xoxp- xoxa- xoxr- xoxs-", rf"\d{{10,14}}-{_W}{{1,256}}", _W),
+    _cut("slack_token", "xoxe.xoxb- xoxe.xoxp-", _W),
+    _cut("slack_app_token", "xapp- xwfp-", _W),
+    _cut("anthropic_key", "sk-ant-", _W),
+    _cut("openrouter_key", "sk-or-v1-", _W),
+    _cut("openai_key", "sk-proj- sk-svcacct- sk-admin-", _W),
+    _shape("huggingface_token", "hf_ api_org_", f"{_DIGIT}{_A}{{16,256}}", _A, "random"),
+    _shape("groq_key", "gsk_", f"{_DIGIT}{_A}{{16,256}}", _A, "random"),
+    _cut("nvidia_key", "nvapi-", _W),
+    _cut("google_api_key", "AIza", _W),
+    _cut("google_oauth_secret", "GOCSPX-", _W),
+    _cut("google_access_token", "ya29.", _W),
+    _cut("digitalocean_token", "dop_v1_ doo_v1_ dor_v1_", _H),
+    _cut("heroku_key", "HRKU-", _W),
+    _cut("atlassian_token", "ATATT3 ATCTT3", "[A-Za-z0-9_=-]"),
+    _cut("npm_token", "npm_", _A),
+    _cut("pypi_token", "pypi-AgE", _W),
+    _cut("docker_token", "dckr_pat_ dckr_oat_", _W),
+    _cut("rubygems_key", "rubygems_", _H),
+    _cut("vault_token", "hvs. hvb. hvr.", _W),
+    _cut("age_secret_key", "AGE-SECRET-KEY-1", "[A-Z0-9]"),
+    _cut("tailscale_key", "tskey-", _W),
+    _cut("shopify_token", "shpat_ shpca_ shppa_ shpss_ shpua_ shptka_", "[0-9a-fA-F]"),
+    _cut("linear_key", "lin_api_ lin_oauth_", _A),
+    _cut("figma_token", "figd_ figo_ figu_", _W),
+    _cut("grafana_token", "glsa_ glc_", "[A-Za-z0-9_+/=]"),
+    _cut("sentry_token", "sntrys_ sntryu_ sntryi_", "[A-Za-z0-9+/=_-]"),
+    _cut("supabase_token", "sbp_", _H),
+    _cut("databricks_token", "dapi", _H),
+)
+
 GENERAL = (
     _shape(
         "jwt",
@@ -257,6 +300,7 @@ RULES: tuple[Rule, ...] = (
     *MODELS,
     *BUILD_AND_DEPLOY,
     *WORK_TOOLS,
+    *CUT_SHORT,
     *GENERAL,
 )
 """Every family; where several match at one place the earlier row names the kind."""

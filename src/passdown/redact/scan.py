@@ -16,7 +16,7 @@ from msgspec import Struct
 from passdown.model.pattern import compile_pattern, lazy_pattern
 from passdown.redact.assignments import CONTEXT_WORDS, MARKER, Patience, Span, kind_of_value, spans_by_context
 from passdown.redact.folders import Folders
-from passdown.redact.names import is_harmless, is_placeholder, is_secret_name, is_varied, secret_word
+from passdown.redact.names import before_cut, is_harmless, is_placeholder, is_secret_name, is_varied, secret_word
 from passdown.redact.pem import pem_spans
 from passdown.redact.rules import RULES, Rule
 
@@ -268,7 +268,7 @@ def _span_of(row: _Row, text: str, anchor: int) -> Span | None:
 def _is_real(rule: Rule, body: str, whole: str, text: str, anchor: int) -> bool:
     if rule.kind != "url_password" and len(set(whole)) < 8:
         return False
-    if is_placeholder(body) or MARKER.search(body):
+    if is_placeholder(before_cut(body)) or MARKER.search(body):
         return False
     if rule.check == "curl":
         return _CURL.search(text, max(0, anchor - 520), anchor) is not None
