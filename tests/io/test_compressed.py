@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import struct
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,8 +43,12 @@ def is_torn(lines: list[Line]) -> bool:
         zstd.compress(TEXT[:999]) + zstd.compress(TEXT[999:]),
         SKIPPABLE + zstd.compress(TEXT[:999]) + SKIPPABLE + zstd.compress(TEXT[999:]) + SKIPPABLE,
         zstd.compress(b"") + zstd.compress(TEXT),
+        gzip.compress(TEXT),
+        gzip.compress(TEXT[:999]) + gzip.compress(b"") + gzip.compress(TEXT[999:]) + bytes(700),
+        gzip.compress(TEXT, compresslevel=0),
+        gzip.compress(TEXT[:999]) + zstd.compress(TEXT[999:]),
     ],
-    ids=["one", "two", "skippable", "empty"],
+    ids=["one", "two", "skippable", "empty", "gzip", "members", "stored", "both"],
 )
 @pytest.mark.parametrize("name", ["log.jsonl.zst", "log.jsonl", "log"])
 def test_frames_follow_each_other_whatever_the_name(tmp_path: Path, name: str, data: bytes) -> None:
@@ -60,8 +67,9 @@ def test_what_follows_the_last_frame_costs_nothing_before_it(tmp_path: Path) -> 
         assert is_torn(rest)
 
 
-def test_a_cut_costs_no_more_than_a_block(tmp_path: Path) -> None:
-    data = zstd.compress(TEXT)
+@pytest.mark.parametrize("compress", [zstd.compress, gzip.compress])
+def test_a_cut_costs_no_more_than_a_block(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    data = compress(TEXT)
     for share in (0.2, 0.5, 0.999):
         whole, rest = lines_of(tmp_path / "log.jsonl.zst", data[: int(len(data) * share)])
         assert whole == ROWS[: len(whole)]
@@ -91,6 +99,16 @@ def test_bytes_that_were_changed_never_raise(tmp_path: Path) -> None:
         assert len(whole) <= len(ROWS) + 10
 
 
+def test_a_changed_byte_of_gzip_is_told_at_the_end(tmp_path: Path) -> None:
+    data = gzip.compress(TEXT)
+    for seed in range(20):
+        chance = random.Random(seed)
+        broken = bytearray(data)
+        broken[chance.randrange(10, len(data))] ^= 1 << chance.randrange(8)
+        _, rest = lines_of(tmp_path / "log.jsonl.gz", bytes(broken))
+        assert is_torn(rest)
+
+
 def test_a_header_that_claims_a_huge_window_gets_no_memory(tmp_path: Path) -> None:
     packer = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 27})
     path = tmp_path / "log.jsonl.zst"
@@ -98,9 +116,23 @@ def test_a_header_that_claims_a_huge_window_gets_no_memory(tmp_path: Path) -> No
     assert is_torn(list(read_file_lines(path)))
 
 
-def test_the_stream_itself(tmp_path: Path) -> None:
+def test_a_small_file_that_holds_very_much_is_read_piece_by_piece(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl.gz"
+    path.write_bytes(gzip.compress(bytes(64 << 20)))
+    tracemalloc.start()
+    try:
+        [line] = read_file_lines(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (line.data, line.length) == (None, 64 << 20)
+    assert peak < 24 << 20  # the longest line that is read, and what is on its way
+
+
+@pytest.mark.parametrize("compress", [zstd.compress, gzip.compress])
+def test_the_stream_itself(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "log.zst"
-    path.write_bytes(zstd.compress(TEXT))
+    path.write_bytes(compress(TEXT))
     with open_log(path) as stream:
         assert stream.read(10) == TEXT[:10]
         assert stream.tell() == 10

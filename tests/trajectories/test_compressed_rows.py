@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,10 +33,11 @@ def test_documents(tmp_path: Path, source: str, name: str) -> None:
     assert [event.reason for event in events if isinstance(event, Unknown)] == ["torn_line"]
 
 
-def test_rows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("compress", [zstd.compress, gzip.compress])
+def test_rows(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
     data = (FIXTURES / "chat/rows.jsonl").read_bytes()
-    path = tmp_path / "rows.jsonl.zst"
-    path.write_bytes(zstd.compress(data))
+    path = tmp_path / "rows.jsonl.packed"
+    path.write_bytes(compress(data))
     with pytest.raises(UsageError, match="holds 3 trajectories"):
         list(read_session(path))
     for number in "123":

@@ -55,7 +55,7 @@ class Line(Struct, frozen=True, gc=False):
 
 
 def open_log(path: Path) -> IO[bytes]:
-    """Open a log for reading, decompressing as it goes what begins as Zstandard does, whatever its name.
+    """Open a log for reading, decompressing as it goes what begins as Zstandard or gzip does, whatever its name.
 
     Raises `UnsafeError` for anything but a regular file, `FileNotFoundError` when it is gone. A compressed log that is
     cut short or broken ends where its last good bytes end.
