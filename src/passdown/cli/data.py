@@ -24,8 +24,9 @@ EXAMPLE = """\
 out = "handoff-data"
 seed = 0
 
-[[source]]                 # as many as you have
-path = "trajectories"      # a file, a folder, or with format = "commits" a git repository
+[[source]]                 # as many as you have; this one runs as it is
+runs = ["units-a planner"] # a scripted agent's work in a small repository that passdown makes; ["*"]: all 468
+# path = "trajectories"    # instead of it your own: a file, a folder, or with format = "commits" a git repository
 format = "auto"            # the content decides; `passdown data ingest --help` lists the names
 licence = ""               # SPDX; empty: what the source says of itself
 licences = ""              # a TSV or CSV table with the columns file and licence
@@ -108,7 +109,9 @@ def data() -> None:
 @click.option("-o", "--out", "folder", required=True, type=click.Path(file_okay=False, path_type=Path),
               help="The working folder.")  # fmt: skip
 @click.option("--source", default="auto", show_default=True, metavar="NAME",
-              help="What the files are; `commits` reads the branches of git repositories.")  # fmt: skip
+              help="What the files are: sessions (and trajectory files), commits (the branches of git repositories), "
+              "worlds (lists of runs to be made), or a published set: nebius_openhands, nebius_swe_agent, swe_gym, "
+              "klear_mini, swe_smith, r2e_gym, adp.")  # fmt: skip
 @click.option("--licence", default="", metavar="SPDX", help="The licence, where the files do not name theirs.")
 @click.option("--licences", metavar="TABLE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="A TSV or CSV table with the columns file and licence.")  # fmt: skip

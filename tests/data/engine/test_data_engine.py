@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from passdown.cli.main import cli
 from passdown.data.arrow import arrow
 from passdown.data.engine.decide import decide, deciding_stage, signing_stage
 from passdown.data.engine.ingest import find_inputs, ingest_stage, list_files, trajectory_row
@@ -19,6 +21,8 @@ from passdown.data.engine.processes import Processes
 from passdown.data.engine.run import run_stage
 from passdown.data.engine.shards import BATCH_BYTES, Row, read_batches, set_hash, shards_in, written
 from passdown.data.engine.stages import quality_stage, trajectory_in
+from passdown.data.engine.whole import run_pipeline
+from passdown.data.sources.table import SOURCES
 from passdown.errors import ConflictError, FormatError, PassdownError, UsageError
 from passdown.io.files import lock
 
@@ -190,4 +194,41 @@ def test_the_example_pipeline_can_be_used_and_shows_the_defaults(tmp_path: Path)
 
     file = tmp_path / "p.toml"
     file.write_text(EXAMPLE)
-    assert read_pipeline(file) == Pipeline(source=[SourceTable(path="trajectories")])
+    assert read_pipeline(file) == Pipeline(source=[SourceTable(runs=["units-a planner"])])
+
+
+def test_the_example_pipeline_runs_as_it_is_printed(tmp_path: Path) -> None:
+    printed = CliRunner().invoke(cli, ["data", "pipeline", "--example"])
+    file = tmp_path / "pipeline.toml"
+    file.write_text(printed.stdout)
+    ran = CliRunner().invoke(cli, ["data", "pipeline", str(file), "--json"], catch_exceptions=False)
+    assert ran.exit_code == 0, ran.output
+    steps = json.loads(ran.stdout)["steps"]
+    assert (steps["read"]["rows"], steps["build"]["rows"]) == (1, 1)
+    assert json.loads((tmp_path / "handoff-data/export/card.json").read_bytes())["samples"] >= 20
+    assert list((tmp_path / "handoff-data/export/parquet").glob("*.parquet"))
+    listed = [shard.read_bytes() for shard in (tmp_path / "handoff-data/read").glob("*.parquet")]
+    again = CliRunner().invoke(cli, ["data", "pipeline", str(file), "--json"], catch_exceptions=False)
+    assert [one["made"] for one in json.loads(again.stdout)["steps"].values()] == [0] * len(steps)
+    assert listed == [shard.read_bytes() for shard in (tmp_path / "handoff-data/read").glob("*.parquet")]
+
+
+def test_a_folder_that_is_not_there_is_answered_with_runs_that_need_none(tmp_path: Path) -> None:
+    file = tmp_path / "pipeline.toml"
+    file.write_text('[[source]]\npath = "trajectories"\n')
+    with pytest.raises(UsageError, match=r"trajectories: there is no such file or folder") as raised:
+        run_pipeline(file)
+    assert 'runs = ["*"]' in raised.value.next_step
+
+
+@pytest.mark.parametrize("source", ["", 'path = "a"\nruns = ["*"]', "runs = []", 'runs = ["*"]\nformat = "commits"'])
+def test_a_source_names_files_or_runs(tmp_path: Path, source: str) -> None:
+    file = tmp_path / "pipeline.toml"
+    file.write_text(f"[[source]]\n{source}\n")
+    with pytest.raises(FormatError, match="runs"):
+        read_pipeline(file)
+
+
+def test_the_help_of_ingest_lists_every_source() -> None:
+    said = CliRunner().invoke(cli, ["data", "ingest", "--help"]).stdout
+    assert [source.id for source in SOURCES if source.id not in said] == []

@@ -20,12 +20,22 @@ class SourceTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """`[[source]]`: files or folders, relative to the pipeline file, what they are, and under which licence.
 
     `licences` is a table (TSV or CSV) of the licences of single files; what it does not name has `licence`.
+    Instead of a path, `runs` names runs that passdown makes itself, as a list of the format `worlds` does.
+    Raises `ValueError` for a source with both or neither.
     """
 
-    path: str
+    path: str = ""
     format: str = "auto"
     licence: str = ""
     licences: str = ""
+    runs: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Refuse a source that names nothing, or two things."""
+        if bool(self.path) == bool(self.runs):
+            raise ValueError("a source needs either `path` or `runs`")
+        if self.runs and self.format not in ("auto", "worlds"):
+            raise ValueError('`runs` are of the format "worlds"')
 
 
 class FilterTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -9,13 +9,15 @@ from msgspec import Struct
 
 from passdown.data.engine.decide import decide, deciding_stage, signing_stage
 from passdown.data.engine.ingest import Input, find_inputs, ingest_stage, list_files
-from passdown.data.engine.pipeline import Pipeline
+from passdown.data.engine.pipeline import Pipeline, SourceTable
 from passdown.data.engine.processes import Processes
 from passdown.data.engine.run import Backend, Ran, run_stage
 from passdown.data.engine.stage import Stage
 from passdown.data.engine.stages import building_stage, points_stage, quality_stage
 from passdown.data.engine.viewing import views_stage
 from passdown.data.sources.licence_table import read_licences
+from passdown.errors import UsageError
+from passdown.io.files import write_files
 
 Progress = Callable[[str, int, int], None]
 """Is told the step's name, how many shards are done, and of how many."""
@@ -109,19 +111,30 @@ def _telling(name: str, progress: Progress | None) -> Callable[[int, int], None]
     return None if progress is None else lambda done, total: progress(name, done, total)
 
 
+def _inputs(source: SourceTable, beside: Path, listed: Path) -> list[Input]:
+    if source.runs:
+        write_files([(listed, "".join(f"{line}\n" for line in source.runs).encode())])
+        return find_inputs([listed], "worlds", source.licence)
+    if not (beside / source.path).exists():
+        raise UsageError(
+            "there is no such file or folder", where=str(beside / source.path),
+            next_step='Put recorded trajectories there, or have passdown make some: runs = ["*"] instead of the path.',
+        )  # fmt: skip
+    licences = read_licences(beside / source.licences) if source.licences else None
+    return find_inputs([beside / source.path], source.format, source.licence, licences)
+
+
 def list_sources(pipeline: Pipeline, beside: Path, folder: Path) -> int:
     """Write the list of files that the pipeline's sources name, relative to `beside`; return how many there are.
 
-    A file that several sources name is read once, as the first of them says.
+    A file that several sources name is read once, as the first of them says. Runs that passdown makes itself are
+    listed in `folder`. Raises `UsageError` for a path that is not there.
     """
     named = [
         entry
-        for source in pipeline.source
-        for entry in find_inputs(
-            [beside / source.path], source.format, source.licence,
-            read_licences(beside / source.licences) if source.licences else None,
-        )
-    ]  # fmt: skip
+        for number, source in enumerate(pipeline.source)
+        for entry in _inputs(source, beside, folder / f"runs-{number}.txt")
+    ]
     inputs: dict[str, Input] = {}
     for entry in named:
         inputs.setdefault(entry.path, entry)
