@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from backports import zstd
 
+from passdown.data.engine.decide import signing_stage
 from passdown.data.engine.ingest import find_inputs, ingest_stage, list_files
-from passdown.data.engine.run import run_stage
-from passdown.data.engine.shards import set_hash, shards_in
+from passdown.data.engine.run import Ran, run_stage
+from passdown.data.engine.shards import read_batches, set_hash, shards_in
 from passdown.data.records import Reject
 from passdown.data.sources.parts import parts_of
 from passdown.data.sources.table import read_source
@@ -94,3 +97,63 @@ def test_what_is_no_file_of_rows_has_no_parts(tmp_path: Path) -> None:
     assert parts_of(path, 10) == []
     path.write_text("")
     assert parts_of(path, 10) == []
+
+
+@pytest.fixture(params=[gzip.compress, zstd.compress], ids=["gzip", "zstd"])
+def packed(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A folder with the list of one compressed file of 20 rows, and what is read of it when it is plain."""
+    (tmp_path / "in").mkdir()
+    _write(tmp_path / "in/a.jsonl", [_published(number) for number in range(20)])
+    inputs = find_inputs([tmp_path / "in"])
+    list_files(inputs, tmp_path / "plain/files")
+    run_stage(ingest_stage(), tmp_path / "plain/files", tmp_path / "plain/read")
+    data = (tmp_path / "in/a.jsonl").read_bytes()
+    (tmp_path / "in/a.jsonl").write_bytes(request.param(data))
+    list_files(find_inputs([tmp_path / "in"]), tmp_path / "files", 4000)
+    assert len(shards_in(tmp_path / "files")) == 1  # where it could be cut, nobody knows before it was read
+    return tmp_path
+
+
+def _read(folder: Path, piece_bytes: int = 6000) -> Ran:
+    return run_stage(ingest_stage(), folder / "files", folder / "read", piece_bytes=piece_bytes)
+
+
+def test_one_compressed_file_is_several_shards_as_well(packed: Path) -> None:
+    first = _read(packed)
+    shards = shards_in(packed / "read")
+    assert len(shards) == first.made > 3
+    assert all(sum(len(row.record) for batch in read_batches(path) for row in batch) < 12_000 for path in shards)
+    assert set_hash([packed / "read"]) == set_hash([packed / "plain/read"])
+    assert (first.read, first.rejected.keys()) == (1, {"unreadable"})
+    rejects = list((packed / "read/rejects").glob("*.parquet"))
+    assert [sum(map(len, read_batches(path))) for path in rejects] == [sum(first.rejected.values())]
+    again = _read(packed)
+    assert (again.made, again.kept, again.rows, again.rejected) == (0, first.made, first.rows, first.rejected)
+    assert list((packed / "read/rejects").glob("*.parquet")) == rejects
+
+
+def test_pieces_are_cut_again_without_taking_each_other_s_names(packed: Path) -> None:
+    _read(packed, 12_000)
+    few = shards_in(packed / "read")
+    ran = run_stage(signing_stage(), packed / "read", packed / "signed", piece_bytes=1)
+    run_stage(signing_stage(), packed / "read", packed / "whole")
+    assert len(shards_in(packed / "signed")) == ran.rows > 2 * len(few) > 3
+    assert set_hash([packed / "signed"]) == set_hash([packed / "whole"])
+    assert {path.name for path in shards_in(packed / "whole")} == {path.name for path in few}
+
+
+def test_where_one_piece_is_gone_or_damaged_all_are_made_again(packed: Path) -> None:
+    first = _read(packed)
+    was = set_hash([packed / "read"])
+    for harm in (Path.unlink, lambda path: path.write_bytes(b"PAR1")):
+        harm(shards_in(packed / "read")[2])
+        assert (_read(packed).made, set_hash([packed / "read"])) == (first.made, was)
+    lines = (packed / "read/manifest.jsonl").read_bytes().splitlines(keepends=True)
+    (packed / "read/manifest.jsonl").write_bytes(b"".join(lines[1:]))  # as a run leaves it that was killed in between
+    assert _read(packed).made == first.made
+    list_files([], packed / "files")
+    (packed / "in/a.jsonl").unlink()
+    _write(packed / "in/a.jsonl", [_published(1)])
+    list_files(find_inputs([packed / "in"]), packed / "files")
+    _read(packed)
+    assert [path.name for path in shards_in(packed / "read")] == ["part-00000.parquet"]

@@ -13,7 +13,7 @@ from passdown.data.engine.run import Job, run_job
 from passdown.errors import UsageError
 
 
-def run_jobs(jobs: list[Job]) -> Iterator[Finished]:
+def run_jobs(jobs: list[Job]) -> Iterator[list[Finished]]:
     """Run the jobs on the Ray cluster of this process, or on a local one, and yield each as it ends.
 
     The folders must be storage that every node sees. Raises `UsageError` when Ray Data is not installed.
@@ -33,7 +33,7 @@ def run_jobs(jobs: list[Job]) -> Iterator[Finished]:
     rows = [{"job": msgspec.json.encode(job)} for job in jobs]
     done = ray.data.from_items(rows, override_num_blocks=len(rows)).map_batches(_made, batch_size=1)
     for row in done.iter_rows():
-        yield msgspec.json.decode(row["finished"], type=Finished)
+        yield msgspec.json.decode(row["finished"], type=list[Finished])
 
 
 def _made(batch: dict[str, Any]) -> dict[str, list[bytes]]:

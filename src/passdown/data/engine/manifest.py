@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, field
 
+from passdown.data.engine.shards import piece_of
 from passdown.io.append import append_line
 
 NAME = "manifest.jsonl"
@@ -20,6 +21,7 @@ class Finished(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `key` covers the input's bytes, the stage, its parameters and the code's version: equal keys give equal shards.
     `rejected` counts dropped rows by reason; they lie in `rejects`, a shard of their own, empty when there are none.
+    What made several shards has `pieces` of the same key; the first of them counts what was read and dropped.
     """
 
     shard: str
@@ -32,6 +34,7 @@ class Finished(Struct, frozen=True, kw_only=True, omit_defaults=True):
     kinds: dict[str, int] = field(default_factory=dict)
     rejected: dict[str, int] = field(default_factory=dict)
     rejects: str = ""
+    pieces: int = 1
 
 
 _DECODE = msgspec.json.Decoder(Finished)
@@ -45,15 +48,19 @@ class Manifest:
         self.path = folder / NAME
         self.entries: dict[str, Finished] = {entry.shard: entry for entry in _read(self.path)}
 
-    def finished(self, shard: str, key: str) -> Finished | None:
-        """Return the entry of a shard that is done with this very key and still lies there as it was written."""
-        entry = self.entries.get(shard)
-        if entry is None or entry.key != key:
-            return None
-        path = self.path.parent / shard
-        if not path.is_file() or path.stat().st_size != entry.bytes or file_hash(path) != entry.sha256:
-            return None
-        return entry
+    def finished(self, shard: str, key: str) -> list[Finished]:
+        """Return the entries of what is done with this very key and still lies there as it was written; none if not."""
+        first = self.entries.get(shard) or self.entries.get(piece_of(Path(shard), 0).name)
+        if first is None:
+            return []
+        others = [piece_of(Path(shard), number).name for number in range(1, first.pieces)]
+        found = [first, *(entry for name in others if (entry := self.entries.get(name)))]
+        return found if len(found) == first.pieces and all(self._holds(entry, key) for entry in found) else []
+
+    def _holds(self, entry: Finished, key: str) -> bool:
+        path = self.path.parent / entry.shard
+        same = entry.key == key and path.is_file() and path.stat().st_size == entry.bytes
+        return same and file_hash(path) == entry.sha256
 
     def add(self, entry: Finished) -> None:
         """Write one line; it is on the disk when this returns."""

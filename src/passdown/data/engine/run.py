@@ -10,10 +10,21 @@ from typing import Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from passdown.data.engine.manifest import Finished, Manifest, file_hash
 from passdown.data.engine.processes import Processes
-from passdown.data.engine.shards import REJECTS, Row, ShardWriter, read_batches, shards_in, sweep, written
+from passdown.data.engine.shards import (
+    PIECE_BYTES,
+    REJECTS,
+    Row,
+    ShardWriter,
+    pieces,
+    read_batches,
+    shards_in,
+    sweep,
+    written,
+)
 from passdown.data.engine.stage import Stage
 from passdown.data.records import Reject
 from passdown.io.files import lock
@@ -22,12 +33,16 @@ Backend = Literal["local", "ray"]
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One shard's work: everything a process needs to know, small enough to be sent."""
+    """One shard's work: everything a process needs to know, small enough to be sent.
+
+    A shard of more than about `piece_bytes` is written as several.
+    """
 
     stage: Stage
     source: str
     target: str
     key: str
+    piece_bytes: int = PIECE_BYTES
 
 
 class Ran(Struct, frozen=True, kw_only=True):
@@ -41,14 +56,13 @@ class Ran(Struct, frozen=True, kw_only=True):
     rejected: dict[str, int]
 
 
-def run_job(job: Job) -> Finished:
-    """Make one shard of another, batch by batch; memory does not grow with the shard."""
+def run_job(job: Job) -> list[Finished]:
+    """Make shards of another, mostly one, batch by batch; memory does not grow with what is read or written."""
     source, target = Path(job.source), Path(job.target)
     work = job.stage.work()
     read = 0
-    kinds: Counter[str] = Counter()
     with ExitStack() as stack:
-        writer = stack.enter_context(written(target))
+        writer = stack.enter_context(pieces(target, job.piece_bytes))
         rejects = _Rejects(target, stack)
         for batch in read_batches(source):
             read += len(batch)
@@ -56,13 +70,17 @@ def run_job(job: Job) -> Finished:
                 if isinstance(made, Reject):
                     rejects.add(made)
                 else:
-                    kinds[made.kind] += 1
                     writer.write(made)
-    return Finished(
-        shard=target.name, key=job.key, stage=job.stage.name, sha256=file_hash(target), bytes=target.stat().st_size,
-        rows=writer.rows, read=read, kinds=dict(sorted(kinds.items())),
-        rejected=dict(sorted(rejects.counts.items())), rejects=rejects.name(),
-    )  # fmt: skip
+    first, *others = [
+        Finished(
+            shard=piece.path.name, key=job.key, stage=job.stage.name, sha256=file_hash(piece.path),
+            bytes=piece.path.stat().st_size, rows=piece.rows, kinds=dict(sorted(piece.kinds.items())),
+        )
+        for piece in writer.made
+    ]  # fmt: skip
+    counted = dict(sorted(rejects.counts.items()))
+    first = replace(first, read=read, rejected=counted, rejects=rejects.name(), pieces=len(writer.made))
+    return [first, *others]
 
 
 class _Rejects:
@@ -103,12 +121,14 @@ def run_stage(
     backend: Backend = "local",
     processes: Processes | None = None,
     progress: Callable[[int, int], None] | None = None,
+    piece_bytes: int = PIECE_BYTES,
 ) -> Ran:
     """Run `stage` over every shard in `source` and leave the results in `target`, with a manifest.
 
     Shards that are finished with the same input, parameters and code are kept; what is left of others is removed.
     `processes` are those of a longer run, else `workers` new ones are started. `progress` is told how many shards are
-    done, and of how many. Raises `ConflictError` when another run works there.
+    done, and of how many. What makes more than about `piece_bytes` is written as several shards. Raises `ConflictError`
+    when another run works there.
     """
     source, target = source.resolve(), target.resolve()  # who does a job may stand elsewhere
     target.mkdir(parents=True, exist_ok=True)
@@ -116,23 +136,30 @@ def run_stage(
         manifest = Manifest(target)
         shards = shards_in(source)
         jobs = [
-            Job(stage=stage, source=str(path), target=str(target / path.name), key=stage.key(file_hash(path)))
+            Job(
+                stage=stage,
+                source=str(path),
+                target=str(target / path.name),
+                key=stage.key(file_hash(path)),
+                piece_bytes=piece_bytes,
+            )
             for path in shards
         ]
-        kept = [entry for job in jobs if (entry := manifest.finished(Path(job.target).name, job.key))]
-        done = {entry.shard for entry in kept}
-        todo = [job for job in jobs if Path(job.target).name not in done]
+        done = {job.target: found for job in jobs if (found := manifest.finished(Path(job.target).name, job.key))}
+        todo = [job for job in jobs if job.target not in done]
+        kept = [entry for found in done.values() for entry in found]
         made: list[Finished] = []
         tell = progress or (lambda _done, _total: None)
-        tell(len(kept), len(jobs))
+        tell(len(done), len(jobs))
         if todo:
             stage.begin()
-        for entry in _run(todo, processes or workers, backend):
-            manifest.add(entry)
-            made.append(entry)
-            tell(len(kept) + len(made), len(jobs))
+        for number, found in enumerate(_run(todo, processes or workers, backend), 1 + len(done)):
+            for entry in reversed(found):  # the first one last: it says that all are there
+                manifest.add(entry)
+            made += found
+            tell(number, len(jobs))
         manifest.rewrite(kept + made)
-        sweep(target, {entry.shard for entry in kept + made})
+        sweep(target, {name for entry in kept + made for name in (entry.shard, Path(entry.rejects).name)})
     kinds, rejected = manifest.totals()
     return Ran(
         made=len(made), kept=len(kept), rows=sum(entry.rows for entry in kept + made),
@@ -141,7 +168,7 @@ def run_stage(
     )  # fmt: skip
 
 
-def _run(jobs: list[Job], processes: Processes | int, backend: Backend) -> Iterator[Finished]:
+def _run(jobs: list[Job], processes: Processes | int, backend: Backend) -> Iterator[list[Finished]]:
     if backend == "ray":
         from passdown.data.engine.cluster import run_jobs
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
@@ -24,6 +25,8 @@ GROUP_BYTES = 1 << 20
 _PAGE_BYTES = 256 << 10
 """Of a page of a column, about. With Arrow's own settings a row group is one page, which a reader has to hold whole,
 and larger buffers leave larger holes in a process's memory."""
+PIECE_BYTES = 128 << 20
+"""Of the records of a shard, about: what was read as one large file is written as several, for as many processes."""
 REJECTS = "rejects"
 """The folder, beside a step's shards, of the rows that it dropped."""
 
@@ -59,6 +62,7 @@ class ShardWriter:
         pa = arrow()
         self.path = path
         self.rows = 0
+        self.kinds: Counter[str] = Counter()
         path.parent.mkdir(parents=True, exist_ok=True)
         self._staged = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         self._schema = schema()
@@ -71,6 +75,7 @@ class ShardWriter:
 
     def write(self, row: Row) -> None:
         """Take a row; rows go to the disk a row group at a time."""
+        self.kinds[row.kind] += 1
         self._waiting.append(row)
         self._bytes += len(row.record)
         if len(self._waiting) >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
@@ -85,10 +90,18 @@ class ShardWriter:
 
     def close(self) -> None:
         """Finish the file and give it its name."""
+        self.finish()
+        self.publish()
+
+    def finish(self) -> None:
+        """Bring all of the file to the disk. It has no name yet."""
         self._flush()
         self._file.close()
         with self._staged.open("rb+") as stream:
             os.fsync(stream.fileno())
+
+    def publish(self) -> None:
+        """Give the finished file its name."""
         self._staged.replace(self.path)
 
     def abandon(self) -> None:
@@ -98,16 +111,66 @@ class ShardWriter:
         self._staged.unlink(missing_ok=True)
 
 
-@contextlib.contextmanager
-def written(path: Path) -> Iterator[ShardWriter]:
+def written(path: Path) -> contextlib.AbstractContextManager[ShardWriter]:
     """Give a writer that is closed in the end, or abandoned when the block raises."""
-    writer = ShardWriter(path)
+    return _ended(ShardWriter(path))
+
+
+def pieces(target: Path, most: int) -> contextlib.AbstractContextManager[Pieces]:
+    """Give a writer of one shard or several that is closed in the end, or abandoned when the block raises."""
+    return _ended(Pieces(target, most))
+
+
+@contextlib.contextmanager
+def _ended(writer: _Writer) -> Iterator[_Writer]:
     try:
         yield writer
     except BaseException:
         writer.abandon()
         raise
     writer.close()
+
+
+class Pieces:
+    """Write rows to shards one after the other, a new one where the records of the last have `most` bytes.
+
+    Most inputs make one, of the name that was given. None appears before all are on the disk.
+    """
+
+    def __init__(self, target: Path, most: int) -> None:
+        self.made = [ShardWriter(target)]
+        self._target, self._most = target, most
+        self._bytes = 0
+
+    def write(self, row: Row) -> None:
+        """Take a row."""
+        if self._bytes >= self._most:
+            self.made[-1].finish()
+            self.made.append(ShardWriter(piece_of(self._target, len(self.made))))
+            self._bytes = 0
+        self.made[-1].write(row)
+        self._bytes += len(row.record)
+
+    def close(self) -> None:
+        """Finish the shards and give them their names."""
+        self.made[-1].finish()
+        if len(self.made) > 1:
+            self.made[0].path = piece_of(self._target, 0)
+        for writer in self.made:
+            writer.publish()
+
+    def abandon(self) -> None:
+        """Leave nothing behind."""
+        for writer in self.made:
+            writer.abandon()
+
+
+_Writer = TypeVar("_Writer", ShardWriter, Pieces)
+
+
+def piece_of(target: Path, number: int) -> Path:
+    """Return the name of a piece of a shard that became several."""
+    return target.with_name(f"{target.stem}_{number:03}{target.suffix}")
 
 
 def table_of(rows: list[Row]) -> pa.Table:
