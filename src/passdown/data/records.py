@@ -89,7 +89,8 @@ class Trajectory(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A whole recorded run. `predecessor` tells an agent's run from the commit series of a person.
 
     `root` is the workspace's absolute folder as the run itself names it. `tools` and `extras` are JSON texts.
-    `content_hash` covers the steps, not where they came from.
+    `content_hash` covers the steps, not where they came from. `masked` counts the secrets that were taken out when the
+    trajectory was read, by kind.
     """
 
     trajectory_id: str
@@ -108,6 +109,7 @@ class Trajectory(Struct, frozen=True, kw_only=True, omit_defaults=True):
     split: Literal["", "train", "validation", "test"] = ""
     content_hash: str = ""
     extras: str = ""
+    masked: dict[str, int] = field(default_factory=dict)
 
 
 class Prefix(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import msgspec
@@ -153,12 +153,12 @@ def assemble(
     root = workspace_root(event for step in opened for event in step.events)
     canonicalizer = Canonicalizer(root, start.agent if start else "")
     steps = tuple(
-        Step(idx=idx, role=step.role, events=tuple(step.events), actions=_actions(step, canonicalizer))
+        Step(idx=idx, role=step.role, events=tuple(step.events), actions=_actions(step.events, canonicalizer))
         for idx, step in enumerate(opened)
     )
     content = content_hash(steps)
     return Trajectory(
-        trajectory_id=trajectory_id or f"{provenance.source}-{content[:16]}",
+        trajectory_id=trajectory_id or _name_of(provenance.source, content),
         provenance=provenance, steps=steps, instance_id=instance_id, repo=repo,
         base_commit=base_commit or (start.commit if start else ""), task_text=task_text or first_request(steps),
         scaffold=f"{start.agent} {start.agent_version}".strip() if start else "", model=_first_model(steps), root=root,
@@ -166,13 +166,37 @@ def assemble(
     )  # fmt: skip
 
 
-def _actions(step: _Open, canonicalizer: Canonicalizer) -> tuple[Action, ...]:
+def with_events(trajectory: Trajectory, events: Sequence[tuple[AnyEvent, ...]]) -> Trajectory:
+    """Return the trajectory with other events in its steps: actions and hash are made of those, and an id of the hash.
+
+    Where the work was done stays the same, as do steps in which nothing differs.
+    """
+    start = next((event for step in events for event in step if isinstance(event, SessionStart)), None)
+    canonicalizer = Canonicalizer(trajectory.root, start.agent if start else "")
+    steps = tuple(
+        msgspec.structs.replace(step, events=told, actions=_actions(told, canonicalizer))
+        for step, told in zip(trajectory.steps, events, strict=True)
+    )
+    content = content_hash(steps)
+    source = trajectory.provenance.source
+    was_named_so = trajectory.trajectory_id == _name_of(source, trajectory.content_hash)
+    return msgspec.structs.replace(
+        trajectory, steps=steps, content_hash=content,
+        trajectory_id=_name_of(source, content) if was_named_so else trajectory.trajectory_id,
+    )  # fmt: skip
+
+
+def _name_of(source: str, content: str) -> str:
+    return f"{source}-{content[:16]}"
+
+
+def _actions(events: Sequence[AnyEvent], canonicalizer: Canonicalizer) -> tuple[Action, ...]:
     results: dict[str, list[ToolResult]] = {}
-    for event in step.events:
+    for event in events:
         if isinstance(event, ToolResult):
             results.setdefault(event.call_id, []).append(event)
     found: list[Action] = []
-    for event in step.events:
+    for event in events:
         if isinstance(event, WorkspaceChange):
             canonicalizer.moved(event.cwd)
         elif isinstance(event, ToolCall):

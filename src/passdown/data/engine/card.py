@@ -24,6 +24,7 @@ class _Run(Struct, frozen=True):
     provenance: Provenance
     predecessor: str = "agent"
     root: str = ""
+    masked: dict[str, int] = field(default_factory=dict)
 
 
 class _State(Struct, frozen=True):
@@ -66,7 +67,7 @@ class Card(Struct, frozen=True, kw_only=True):
     `self_tails` is the share of supervised samples that go on with the predecessor's own tail without looking first.
     `exports` holds, for each target, what its last export wrote and what it dropped by reason. `replay` tells by
     source how well the files at the cuts are known. `sides` counts, for each source, the repositories that were drawn
-    for a side of the split.
+    for a side of the split. `masked` counts the secrets that were taken out when trajectories were read, by kind.
     """
 
     schema_version: int = 1
@@ -80,6 +81,7 @@ class Card(Struct, frozen=True, kw_only=True):
     exports: dict[str, dict[str, Any]] = field(default_factory=dict)
     replay: dict[str, Replays] = field(default_factory=dict)
     sides: dict[str, dict[str, int]] = field(default_factory=dict)
+    masked: dict[str, int] = field(default_factory=dict)
 
 
 def make_card(folder: Path) -> Card:
@@ -92,11 +94,13 @@ def make_card(folder: Path) -> Card:
     repositories: set[str] = set()
     replays: dict[str, Replays] = {}
     groups: dict[tuple[str, str], set[str]] = {}
+    masked: Counter[str] = Counter()
     trajectories = most = 0
     for repo, split, held in _held(folder / "samples"):
         trajectories += 1
         most = max(most, len(held.samples))
         repositories.add(repo)
+        masked.update(held.trajectory.masked)
         _drawn(groups, repo, split, held.trajectory)
         _replayed(replays.setdefault(held.trajectory.provenance.source, Replays()), held)
         for sample in held.samples:
@@ -108,7 +112,7 @@ def make_card(folder: Path) -> Card:
         self_tails=round(counts["continuation"]["self_tail"] / supervised, 4) if supervised else None,
         counts={name: dict(sorted(counter.items())) for name, counter in counts.items() if counter},
         steps=_steps(folder), exports=_exports(folder), replay=dict(sorted(replays.items())),
-        sides=_sides(groups),
+        sides=_sides(groups), masked=dict(sorted(masked.items())),
     )  # fmt: skip
 
 
@@ -192,6 +196,8 @@ def as_markdown(card: Card) -> str:
     if card.self_tails is not None:
         lines += [f"Self tails without inspection: {card.self_tails:.1%} of the supervised samples.", ""]
     lines += [line for one in card.sides.items() for line in _left_empty(*one)]
+    if card.masked:
+        lines += [f"Secrets masked when they were read: {_reasons(card.masked)}.", ""]
     for name, counts in card.counts.items():
         lines += [f"## By {name}", "", "| | samples |", "|---|---:|"]
         lines += [f"| {value} | {count:,} |" for value, count in counts.items()]
@@ -209,8 +215,8 @@ def as_markdown(card: Card) -> str:
             "",
             "## Exports, and what was dropped",
             "",
-            "| target | samples | dropped, by reason |",
-            "|---|---:|---|",
+            "| target | samples | shortened | dropped, by reason |",
+            "|---|---:|---:|---|",
         ]
     for name, made in card.exports.items():
         lines.append(f"| {name} | {made['samples']:,} | {made['shortened']:,} | {_reasons(made['dropped'])} |")

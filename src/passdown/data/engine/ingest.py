@@ -79,7 +79,7 @@ def list_files(inputs: list[Input], folder: Path, size: int = BYTES_IN_SHARD) ->
 
     A larger file of rows becomes several shards.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     wanted: set[str] = set()
     with lock(folder / ".lock"):
         for number, group in enumerate(_grouped(inputs, size)):
@@ -129,11 +129,12 @@ def _parts(entry: Input, size: int, most: int) -> list[Part]:
 
 def ingest_stage() -> Stage:
     """Return the stage that reads each input of the list."""
-    return Stage(name="ingest", maker="passdown.data.engine.ingest:ingesting", version=3)
+    return Stage(name="ingest", maker="passdown.data.engine.ingest:ingesting", version=4)
 
 
 def ingesting() -> Work:
-    """Make the work of `ingest`: file rows to trajectory rows, one file at a time."""
+    """Make the work of `ingest`: file rows to trajectory rows without secrets, one file at a time."""
+    from passdown.data.sources.masking import mask_secrets
     from passdown.data.sources.table import read_source
 
     def work(batch: Batch) -> Iterator[Row | Reject]:
@@ -141,7 +142,7 @@ def ingesting() -> Work:
             entry = _DECODE.decode(row.record)
             path = Path(entry.path)
             for made in read_source(path, entry.source, licence=entry.licence, name=entry.name, part=entry.part):
-                yield made if isinstance(made, Reject) else trajectory_row(made)
+                yield made if isinstance(made, Reject) else trajectory_row(mask_secrets(made))
 
     return work
 

@@ -131,7 +131,7 @@ def run_stage(
     when another run works there.
     """
     source, target = source.resolve(), target.resolve()  # who does a job may stand elsewhere
-    target.mkdir(parents=True, exist_ok=True)
+    target.mkdir(mode=0o700, parents=True, exist_ok=True)
     with lock(target / ".lock"):
         manifest = Manifest(target)
         shards = shards_in(source)

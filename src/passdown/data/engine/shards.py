@@ -56,15 +56,19 @@ def schema() -> pa.Schema:
 
 
 class ShardWriter:
-    """Write rows to one Parquet file (zstd). The file appears under its name only when all of it is on the disk."""
+    """Write rows to one Parquet file (zstd). The file appears under its name only when all of it is on the disk.
+
+    Nobody else may read it: secrets are masked in it, but a trajectory is private for other reasons as well.
+    """
 
     def __init__(self, path: Path) -> None:
         pa = arrow()
         self.path = path
         self.rows = 0
         self.kinds: Counter[str] = Counter()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._staged = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        os.close(os.open(self._staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600))
         self._schema = schema()
         self._file = pa.parquet.ParquetWriter(
             self._staged, self._schema, compression="zstd", use_dictionary=list(COLUMNS), write_statistics=False,
