@@ -17,6 +17,9 @@ Second design review (round 2):
 PR comments:
 Comments from the pull request:
 Feedback on your plan:
+Feedback over this part
+feedback for @src/net.py
+some more feedeback:
 Some remarks on src/net.py:
 Feedback:
 feedback from Maria:
@@ -45,7 +48,9 @@ review 的反馈：
 리뷰 코멘트:
 Замечания по ревью:
 Comentarios de la revisión:
-Anmerkungen aus dem Review:"""
+Anmerkungen aus dem Review:
+Enkele opmerkingen:
+Мне дали ревью на код.:"""
 BLOCKS = [
     "- the lock is dropped before the channel is closed",
     "1. Why is there no rollback when the second step fails?",
@@ -65,6 +70,12 @@ LAID_OUT = [
     "[high/logic] The retry in `fetch` never stops when the server answers with an empty body.",
     "_Potential issue_ | _Major_\n\nThe retry never stops.",
     "- src/a.py:12 This should be a method.\n- src/a.py:30-34 Same as above, please.",
+    "src/a.py Comment on lines +3 to +9\nThe lock is dropped.",
+    "At src/a.py, line 3:\n\n<comment>The lock is dropped.</comment>",
+    "- src/a.py:12-19 \u2014 The lock is dropped before the channel is closed.",
+    "CRITICAL BUGS (now)\n\n1. The lock is dropped (src/a.py:12-19)",
+    "issue (blocking, security): the lock is dropped",
+    "Some-bot left a comment\nThe lock is dropped.",
     'The reviewer says "the lock is dropped before the channel is closed", is that so?',
 ]
 NONE = """\
@@ -93,6 +104,10 @@ I reviewed it, it looks good.\\n\\n- go on with the second step
 There are no review comments:\\n- go on with the second step
 Severity: High\\nType: bug\\nSteps to reproduce: start it twice\\nDescription: it hangs
 Base directory for this skill: /skills/pr\\n\\n# Review comments:\\n- fetch them all
+[info] Starting the build of src/a.py
+Review:\n11:52\nTraced the slow import to one module of three
+Could not read the reviewer output\n> exited with 1
+- The buttons have zero feedback\n- the page is too slow
 Give the card a P1 badge.
 Review: src/net.py
 レビューをお願いします

@@ -24,7 +24,7 @@ _LEAST = 14
 _MADE = lazy_pattern(
     r"(?i)\b(?:(?:giv|writ|post|leav|add|mak|draft|produc|generat|creat|export|stor|submit|implement|build|design"
     r"|develop|prepar|perform|conduct|start|need|request|want|report|return|output|summari[sz]|present|structur|format"
-    r"|includ|document|sav|record|track|log|captur|collect|display|render|pars"
+    r"|includ|document|gather|synthesi[sz]|analy[sz]|sav|record|track|log|captur|collect|display|render|pars"
     r"|show)(?:e|es|s|ing|ed|t|ten)?"
     r"|do(?! (?:you|we|i|they)\b)|doing|run|running|provide|offer|share|list|fetch|count|persist|import"
     r"|support|allow|like|ask(?: for)?)"
@@ -35,7 +35,7 @@ _USERS = (
     r"(?:users?|customers?|clients?|testers?|qa|play-?(?:ers?|test\w*)|students?|guests?|lint\w*|ci|compiler|build|tests?"
     r"|type-?check\w*|haptic|visual|audio)"
 )
-_OF_USERS = lazy_pattern(rf"(?i)\b{_USERS}(?:'s?|s')? \Z")
+_OF_USERS = lazy_pattern(rf"(?i)\b(?:{_USERS}(?:'s?|s')?|no|zero|without) \Z")
 _BY_USERS = lazy_pattern(rf"(?i)[^\n:]{{0,20}}\b(?:from|by) (?:\w+ ){{0,2}}?{_USERS}\b")
 _LATER = lazy_pattern(
     r"(?i)\b(?:until|when(?:ever)?|once|if|unless|monitor(?:ing)?|watch(?:ing)?|wait(?:ing)?|in case"
@@ -70,7 +70,10 @@ _MARKS = lazy_pattern(
 )
 """How a text begins that was pasted, or a list."""
 _ITEM = lazy_pattern(r"[ \t]*(?:[-*+\u2022]|\d{1,2}[.)])[ \t]")
-_QUOTED = lazy_pattern(r"[^\n\"\u201c\u300c]{0,80}[\"\u201c\u300c](?=[^\"\u201d\u300d]{24})|[^\n]{0,160}\n+[ \t]*>")
+_QUOTED = lazy_pattern(
+    r"[^\w\n\"\u201c\u300c]{0,3}(?:(?:that|is|was|this|me|us|it)\W{1,3})?[\"\u201c\u300c](?=[^\"\u201d\u300d]{24})"
+    r"|[^\n]{0,160}\n+[ \t]*>"
+)
 _FENCED = lazy_pattern(r"(?:[^\n]{0,200}\n){1,4}[ \t]*(?:```|>)")
 _POINTS = lazy_pattern(
     r"(?i)\b(?:check|read|see|view|look|review|fetch|get|pull|address|answer|handle|resolve|go|respond|reply)\b"
@@ -80,7 +83,7 @@ _TASK = lazy_pattern(
     r"(?i)\W*(?:please |also |first |now |then )?(?:check|look|verify|focus|make|review|read|analy[sz]e|ensure|see|find"
     r"|test|consider whether|go|compare|run|use|do|list|give|tell|write|create|what|how|does|is|are|can|could|if)\b"
 )
-_PLACE = lazy_pattern(r"\W*(?:https?://\S+|@?[\w-]*[/.][\w./@-]*)\s*(?:\n|\Z)|\W*\Z")
+_PLACE = lazy_pattern(r"\W*(?:https?://\S+|@?[\w-]*[/.][\w./@-]*)[ \t]*(?P<more>\n\s*\S)?(?(more)|\s*\Z)|\W*\Z")
 """What a reviewer is to do, and the bare place of what is to be reviewed."""
 
 
@@ -105,11 +108,12 @@ def _announces(text: str, found: re.Match[str]) -> bool:
         return False
     if _THING.match(text, found.end()) or _PRAISE.match(text, found.end()):
         return False
-    sent = found.group().lower().endswith(("review", "audit", "critique")) or _POINTS.search(before) is not None
-    return _holds(text, found.end(), sent=sent, item=_ITEM.match(before) is not None)
+    bare = found.group().strip().lower() in ("review", "audit", "critique")
+    sent = bare or found.group().lower().endswith("review") or _POINTS.search(before) is not None
+    return _holds(text, found.end(), sent=sent, marked=bare, item=_ITEM.match(before) is not None)
 
 
-def _holds(text: str, end: int, *, sent: bool = False, item: bool = False) -> bool:
+def _holds(text: str, end: int, *, sent: bool = False, marked: bool = False, item: bool = False) -> bool:
     """Say whether what is set off after `end` may be a comment; `sent`: or else what somebody is sent to do."""
     if _QUOTED.match(text, end):
         return True
@@ -118,6 +122,9 @@ def _holds(text: str, end: int, *, sent: bool = False, item: bool = False) -> bo
     if gap is None:
         return False
     block = text[gap.end() :]
-    if len(block.strip()) < _LEAST or _PLACE.match(block) or (sent and _TASK.match(block)):
+    place = _PLACE.match(block)
+    if len(block.strip()) < _LEAST or (place and (sent or not place.group("more"))) or (sent and _TASK.match(block)):
         return False
-    return colon is not None or _MARKS.match(block) is not None or len(block) > 400
+    if _MARKS.match(block):
+        return True
+    return not marked and (colon is not None or len(block) > 400)

@@ -30,7 +30,7 @@ _REVIEW = (
     r"|third|final|latest|last) ){0,3}(?:re-?)?(?:review|reveiw|reviw|critique|audit)"
 )
 _PULL = r"(?:prs?|pull requests?|mrs?|merge requests?|crs?)"
-_SURE = r"(?:comments?|feedbacks?|findings|remarks|critiques?|nits|nitpicks)"
+_SURE = r"(?:comments?|fee?d[ -]?e?backs?|findings|remarks|critiques?|nits|nitpicks)"
 """Words that mean what is said of work, also where nobody says whose."""
 _COMMENTS = (
     rf"(?:{_SURE}|finding|remark|notes?|concerns?|suggestions?|objections?|points?|issues?|problems|recommendations?"
@@ -39,7 +39,7 @@ _COMMENTS = (
 _WORK = (
     r"(?:(?:the|this|that|your|my|our|its|these|those) )?(?:[\w./@-]+ ){0,2}?(?:diff|plan|changes?|prs?|code|branch|fix"
     r"|implementation|design|commits?|patch|approach|proposal|spec|work|solution|draft|pull request|refactor\w*"
-    r"|version|result|pages?|ui|document|[\w/-]+\.\w{1,4})(?!\w)"
+    r"|version|result|pages?|ui|document|@?[\w./-]+\.\w{1,4})(?!\w)"
 )
 _SAID = (
     r"(?:said|says|thinks?|found|finds|noticed|flagged|flags|reports?|reported|raised|raises|complain(?:s|ed)"
@@ -61,7 +61,7 @@ def _named() -> str:
     by = rf"(?:(?:the|a|an|this|that|my|our|your|his|her|their|\w+'s) )?(?:[\w-]+ )?(?:{_REVIEW}(?:er)?|{_PULL})"
     return (
         # review feedback; the reviewer's comments; PR comments
-        rf"\b{_REVIEW}(?:er)?s?(?:'s?|\u2019s?)? (?:{_COMMENTS}|results?|reports?|summary|output)\b"
+        rf"\b{_REVIEW}(?:er)?s?(?:'s?|\u2019s?)? (?:{_COMMENTS}|results?|reports?)\b"
         rf"|\b{_PULL} {_SURE}\b"
         # feedback from codex; findings of the review; issues found in the review; comments on your diff
         rf"|\b{_COMMENTS} (?:(?:that|which|were|was|they|he|she|i|we|you) ){{0,2}}"
@@ -75,7 +75,8 @@ def _named() -> str:
         # on top of a text, or at the end of a line
         rf"|(?m:^)\W{{0,12}}(?:{_BOT}|reviewer ?#?\d*)(?=:)"
         rf"|(?m:^)\W{{0,12}}(?:[\w'-]+ ){{0,4}}?(?P<head>{_SURE})\b(?=\W{{0,6}}(?:\n|[:\uff1a]|\Z))"
-        r"|(?m:^)\W{0,12}(?:[\w'-]+ ){0,2}?(?P<lead>feedbacks?|findings|remarks|nits)\b(?=[^\n:.]{1,60}:)"
+        r"|(?m:^)\W{0,12}(?:[\w'-]+ ){0,2}?(?P<lead>fee?d[ -]?e?backs?|findings|remarks|nits)\b"
+        r"(?=[^\n:.]{1,60}(?::|\n))"
         rf"|(?m:^)\W{{0,12}}(?:\w+ ){{0,3}}?(?P<title>{_REVIEW})(?:ed)?(?: \(?#?\d+\)?| round \d+)?"
         r"(?=\W{0,6}(?:\n|[:\uff1a]|\Z))"
     )
@@ -109,8 +110,9 @@ ABROAD = lazy_pattern(
     r"|(?:评审|审查|审核|审阅|(?i:code )?(?i:review)) ?的?(?:意见|结果|反馈|评论|建议|发现|报告|问题)"
     r"|(?:反馈|意见)(?:如下|[:\uff1a])"
     r"|리뷰 ?(?:결과|코멘트|의견|피드백|내용)|피드백"
-    r"|(?i:замечани\w+|ревью)"
+    r"|(?i:замечани\w+|ревью|правки|комментари\w+|фидб[еэ]к\w*)"
     r"|(?i:\b(?:comentarios|observaciones|comentários|observações|commentaires|remarques|retours|kommentare|anmerkungen"
-    r"|hallazgos|achados|retroalimentación|befunde)\b)"
+    r"|hallazgos|achados|retroalimentación|befunde|opmerkingen|synpunkter|kommentarer|uwagi|komentarze|commenti|osservazioni"
+    r"|masukan|tanggapan|yorumlar|připomínky|зауваження|nhận xét|góp ý)\b)"
 )
 """The same in Japanese, Chinese, Korean, Russian, Spanish, Portuguese, French and German."""

@@ -6,20 +6,24 @@ from passdown.model.pattern import lazy_pattern
 
 _FORGE = lazy_pattern(
     r"(?im)^[-* ]*in [`@]{1,2}[^\s`]+`? ?(?:around lines? \d|:?\s*\n\W{0,4}(?:around )?lines? \d)"
-    r"|^comment on lines? [+-]?\d"
+    r"|^[^\n]{0,160}\bcomment on lines? [+-]?\d|^path: \S+\n+lines?: \d"
+    r"|^[ \t]*(?:resolve conversation|suggested change|commit suggestion|prompt to fix with ai)[ \t]*$|^```suggestion\b"
+    r"|\b(?:left a comment|requested changes|started a (?:conversation|thread))\b[^\n]{0,40}$|codereviewagent"
+    r"|\bPR (?:Reviewer Guide|Code Suggestions)\b|\bCopilot uses AI\."
     r"|(?-i:\bP[0-3] Badge [A-Z])"
     r"|^\W{0,8}comment \d+\s*\n+\W{0,4}<location path="
-    r"|<teammate-comment>"
+    r"|<teammate-comment>|^<comment>\S"
     r"|\bPrompt for AI Agents\b|\bActionable comments posted: \d|\bNitpick comments \(\d|\bCommittable suggestion\b"
     r"|\bVerify each finding against\b"
     r"|^[^\w\n]{0,12}(?:[\w-]{1,20}: )?[\W_]{0,12}(?:Potential issue|Refactor suggestion|Nitpick)_(?=[ \n|]|\Z)"
 )
 """What a forge's page or a program that reviews shows around a comment."""
-_GRADE = r"(?:P[0-3]|blocker|blocking|critical|high|medium|low|major|minor|nit|nitpick|info|suggestion)"
+_GRADE = r"(?:P[0-3]|blocker|blocking|critical|high|medium|low|major|minor|nit|nitpick|suggestion)"
 _TAG = lazy_pattern(
     rf"(?im)^[ \t]*(?:[-*\u2022] |\d+[.)] |#+ )?\**\[{_GRADE}(?:[/|,: -][^\]\n]{{0,40}})?\]\**:? \S"
     rf"|\s[-:\u2013\u2014] \[{_GRADE}\] \S"
     r"|^[ \t]*(?:nit|nitpick|blocking|issue \((?:non-)?blocking\))s?(?: \(.{0,40}\))?: ?\S"
+    r"|^[ \t*#]*(?:suggestion|issue|nitpick|question|todo|chore|thought) \([\w, -]{3,40}\):"
 )
 """A comment with its grade in front: `[P1] …`, `nit: …`."""
 _LEVEL = r"(?:critical|high|medium|low|major|minor)"
@@ -27,11 +31,13 @@ _GRADED = lazy_pattern(
     rf"(?im)^\W{{0,12}}(?:(?:finding|issue) )?(?:[A-Z]{{0,2}}\d+[.):]? *)?[\[(]?{_LEVEL}(?: (?:severity|priority))?"
     rf"[\])]? *(?:[:\u2014\u2013-]|$)|[^\n]\s\d+[.)] {_LEVEL}: "
     rf"|^\W{{0,4}}\d+[.)] [^\n]{{10,160}} [\[(]{_LEVEL}[\])]$"
+    r"|^\W{0,8}(?:critical|important|major|minor|must-fix|high-priority) (?:bugs|issues|problems|findings|fixes)\b"
 )
 """A comment under its severity."""
 _PLACE = lazy_pattern(r"[\w/-]{1,80}\.\w{1,5}(?::\d|[ (]+(?:L|lines? )\d)|\blines? \d")
 _PLACED = lazy_pattern(
-    r"(?m)^[ \t]*[-*\u2022] [@`]?[\w./-]{1,80}\.\w{1,5}:\d+(?:-\d+)?`?:? (?!(?i:error|warning|failed)\b)\w+(?: \S+){2}"
+    r"(?m)^[ \t]*[-*\u2022] [@`]?[\w./-]{1,80}\.\w{1,5}:\d+(?:-\d+)?`?:?(?: ?[\u2014\u2013-]+)?"
+    r" (?!(?i:error|warning|failed)\b)\w+(?: \S+){2}"
 )
 """An item of a list that says a place and what is to be said of it."""
 _KEY = lazy_pattern(
@@ -53,7 +59,7 @@ def is_laid_out(text: str) -> bool:
     """Say whether the text has the layout of a review's comments."""
     if _FORGE.search(text) or _TAG.search(text) or _is_finding(text):
         return True
-    if len(_PLACED.findall(text)) > 1 or (_GRADED.search(text) and _PLACE.search(text)):
+    if _PLACED.match(text.lstrip()) or len(_PLACED.findall(text)) > 1 or (_GRADED.search(text) and _PLACE.search(text)):
         return True
     title = _TITLE.search(text)
     return title is not None and _PART.search(text, title.end()) is not None
