@@ -130,6 +130,7 @@ def begin(gathered: Gathered, options: Options, redactor: Redactor) -> PacketDra
         strict_assumptions=gathered.config.strict_assumptions,
         next_action=options.next_action,
         paths=path_facts(gathered.root, gathered.tracked),
+        sessions_gone=gathered.sessions_gone,
     )
 
 

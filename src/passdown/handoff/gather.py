@@ -40,7 +40,10 @@ __all__ = ["Gathered", "Options", "branch_on_shelf", "find_root", "gather", "pre
 
 
 class Gathered(Struct, frozen=True, kw_only=True):
-    """One repository's evidence, with the configuration and the packet it would supersede."""
+    """One repository's evidence, with the configuration and the packet it would supersede.
+
+    `sessions_gone`: that packet was made of sessions, and none of them is here now, nor any other of this work.
+    """
 
     root: Path
     config: Config
@@ -51,6 +54,7 @@ class Gathered(Struct, frozen=True, kw_only=True):
     previous: Packet | None = None
     previous_path: Path | None = None
     previous_json: bytes = b""
+    sessions_gone: bool = False
     findings: tuple[Finding, ...] = ()
 
 
@@ -90,10 +94,32 @@ def gather(folder: Path, options: Options) -> Gathered:
         primary=selection.primary.session_id if selection.primary else "",
         test_command=config.test_command,
     )
+    gone = _sessions_gone(packet, repository, found, selection, options)
     return Gathered(
         root=root, config=config, repository=repository, evidence=evidence, tracked=tracked, topic=topic,
         previous=packet, previous_path=previous.path if previous else None, previous_json=data,
-        findings=(*store.findings, *selection.findings),
+        sessions_gone=gone is not None, findings=(*store.findings, *selection.findings, *filter(None, [gone])),
+    )  # fmt: skip
+
+
+def _sessions_gone(
+    previous: Packet | None, repository: RepositoryFacts, found: Discovery, selection: Selection, options: Options
+) -> Finding | None:
+    """Return the finding that the packet before knows sessions which are gone, and that no other takes their place.
+
+    Not where the caller looked at some sessions only, and not after a takeover: what comes then is other work.
+    """
+    if previous is None or not previous.sessions or selection.refs or options.agent or options.session:
+        return None
+    here = {ref.session_id for ref in found.refs} | set(options.without)
+    if repository.base_rule == "receipt" or any(session.id in here for session in previous.sessions):
+        return None
+    count = len(previous.sessions)
+    sessions = f"the {count} sessions" if count > 1 else "the session"
+    return Finding(
+        code="session.missing", severity="warn", where=previous.packet_id[:12],
+        detail=f"{sessions} of this packet cannot be found here: what it knew from there is carried over, not renewed",
+        fix=f"passdown show {previous.packet_id[:12]}",
     )  # fmt: skip
 
 

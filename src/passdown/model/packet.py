@@ -237,6 +237,7 @@ class InterruptedEditLine(Struct, frozen=True, kw_only=True, omit_defaults=True)
     path: str
     tool: str = ""
     basis: Basis = "observed"
+    from_packet: str = field(default="", name="from")
 
 
 class SettleFirst(Struct, frozen=True, kw_only=True, omit_defaults=True):

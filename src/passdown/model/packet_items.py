@@ -100,6 +100,7 @@ class DirectiveLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     at: str | None = None
     cut: int = 0
     basis: Basis = "declared"
+    from_packet: str = field(default="", name="from")
 
 
 class HarnessSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -110,6 +111,7 @@ class HarnessSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cut: int = 0
     by: Literal["harness"] = "harness"
     basis: Basis = "declared"
+    from_packet: str = field(default="", name="from")
 
 
 class CommandLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -123,6 +125,7 @@ class CommandLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     first_line: int = 0
     last_line: int = 0
     basis: Basis = "observed"
+    from_packet: str = field(default="", name="from")
 
 
 class FailedAttempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -178,6 +181,7 @@ class Tests(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tree: str = ""
     basis: Basis = "observed"
     check: Check | None = None
+    from_packet: str = field(default="", name="from")
 
 
 class Risk(Struct, frozen=True, kw_only=True, omit_defaults=True):

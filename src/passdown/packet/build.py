@@ -30,11 +30,13 @@ def draft_packet(
     strict_assumptions: bool = False,
     next_action: str | None = None,
     paths: PathFacts | None = None,
+    sessions_gone: bool = False,
 ) -> Draft:
     """Draft the handoff packet: every field filled, the clean state not yet known. `seal_packet` makes a packet of it.
 
     `previous` is the packet this one continues: what is still open there is carried, marked with its id. `paths`
-    answers what is known of a path beyond the evidence. Without `redactor`, secrets are found by shape only.
+    answers what is known of a path beyond the evidence. `sessions_gone`: the sessions of `previous` are not here, and
+    what it knew from them is carried as well. Without `redactor`, secrets are found by shape only.
     Raises `NextActionError` when `next_action` is vague.
     """
     evidence = with_red_ends(evidence)
@@ -45,6 +47,7 @@ def draft_packet(
         mask=redactor.text,
         previous=previous,
         strict_assumptions=strict_assumptions,
+        sessions_gone=sessions_gone,
     )
     return fill_draft(context, next_action, _topic(context, topic), _chosen(context, session_id))
 

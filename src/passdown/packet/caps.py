@@ -49,9 +49,9 @@ TEXTS: dict[str, dict[str, Text]] = {
     },
     "Preference": {"id": ID, "text": _line(200), "from_packet": HASH},
     "Blocker": {"id": ID, "text": _line(240), "waiting_on": _line(120)},
-    "DirectiveLine": {"text": _block(600), "at": STAMP},
-    "HarnessSummary": {"text": _block(800), "at": STAMP},
-    "CommandLine": {"cmd": _line(300), "cwd": PATH},
+    "DirectiveLine": {"text": _block(600), "at": STAMP, "from_packet": HASH},
+    "HarnessSummary": {"text": _block(800), "at": STAMP, "from_packet": HASH},
+    "CommandLine": {"cmd": _line(300), "cwd": PATH, "from_packet": HASH},
     "FailedAttempt": {
         "id": ID, "what": _line(300), "why": _line(300), "tried_after": _line(120), "note": _line(200),
         "from_packet": HASH,
@@ -61,7 +61,7 @@ TEXTS: dict[str, dict[str, Text]] = {
     },
     "Tests": {
         "commands": _line(300), "last_outcome": CODE, "failing": _line(200), "counts": _line(120),
-        "error_line": _line(300), "tree": HASH,
+        "error_line": _line(300), "tree": HASH, "from_packet": HASH,
     },
     "Risk": {"id": ID, "code": CODE, "detail": _line(240), "source": Text("exact", 160), "from_packet": HASH},
     "Assumption": {
@@ -89,7 +89,7 @@ TEXTS: dict[str, dict[str, Text]] = {
     "WorktreeLine": {"name": NAME, "branch": NAME},
     "SourceLine": {"path": PATH, "sha256": HASH, "role": CODE},
     "SessionLine": {"agent": CODE, "id": Text("exact", 128), "started_at": STAMP, "ended_at": STAMP},
-    "InterruptedEditLine": {"path": PATH, "tool": CODE},
+    "InterruptedEditLine": {"path": PATH, "tool": CODE, "from_packet": HASH},
     "SettleFirst": {"code": CODE, "detail": _line(200), "fix": _line(300), "path": PATH},
     "OverrideLine": {"code": CODE, "by": _line(80), "reason": _line(200)},
     "Scope": {"contract": PATH, "approvals_open": _line(120)},

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import structs
 
 from passdown.model.packet import (
     Assumption,
     Clue,
+    CommandLine,
+    CompletedItem,
     Decision,
+    DirectiveLine,
     FailedAttempt,
+    HarnessSummary,
+    InterruptedEditLine,
+    NextAction,
     Packet,
     Preference,
     Question,
     RemainingItem,
     Risk,
+    Tests,
 )
 from passdown.packet.caps import LISTS, keep
 from passdown.packet.context import Context
 
 _Carried = TypeVar(
-    "_Carried", bound=Assumption | Clue | Decision | FailedAttempt | Preference | Question | RemainingItem | Risk
+    "_Carried",
+    bound=Assumption | Clue | CompletedItem | Decision | FailedAttempt | Preference | Question | RemainingItem | Risk,
 )
+_Record = TypeVar("_Record", bound=CommandLine | DirectiveLine | HarnessSummary | InterruptedEditLine | Tests)
+
+EARLIER = "derived:earlier_packet"
+"""The source of a next step that the packet before knew from a session which is not here any more."""
 
 _ARTIFACT_ROLES = {
     "questions": "questions", "state": "state", "contract": "contract", "overrides": "overrides",
@@ -42,9 +54,63 @@ def fill_with(own: list[_Carried], carried: list[_Carried], name: str) -> list[_
     return [*(keep(others, room, newest=True) if room > 0 else []), *own]
 
 
-def _handed_on(item: _Carried, previous: Packet) -> _Carried:
+def _handed_on(item: Any, previous: Packet) -> Any:
     basis = "declared" if item.basis == "observed" else item.basis
     return structs.replace(item, from_packet=item.from_packet or previous.packet_id, basis=basis)
+
+
+# --- what only a session knew that is gone -----------------------------------------------------------------------
+
+
+def last_known(context: Context) -> Packet | None:
+    """Return the packet before, when the sessions it was made of are gone: it alone knows what they said."""
+    return context.previous if context.sessions_gone else None
+
+
+def handed_down(context: Context, items: list[_Record]) -> list[_Record]:
+    """Return items of the packet before as this one has them: no longer observed, and with where they come from."""
+    previous = last_known(context)
+    return [_handed_on(item, previous) for item in items] if previous is not None else []
+
+
+def attempts_of_gone(context: Context) -> list[FailedAttempt]:
+    """Return what the gone sessions tried in vain."""
+    previous = last_known(context)
+    return [_handed_on(item, previous) for item in previous.failed_attempts] if previous is not None else []
+
+
+def completed_of_gone(context: Context) -> list[CompletedItem]:
+    """Return what the gone sessions' plans called done; board and commits are read anew."""
+    previous = last_known(context)
+    if previous is None:
+        return []
+    return [_handed_on(item, previous) for item in previous.completed if item.evidence == "plan"]
+
+
+def tests_of_gone(context: Context) -> Tests | None:
+    """Return how the tests stood when a gone session ran them last: an older record, whatever the tree."""
+    previous = last_known(context)
+    if previous is None or not previous.tests.last_outcome:
+        return None
+    known: Tests = _handed_on(previous.tests, previous)
+    return structs.replace(known, state="stale", evidence_line=0, tree="", check=None)
+
+
+def step_of_gone(context: Context) -> NextAction | None:
+    """Return the next step that a gone session led to; what a file says is read anew."""
+    previous = last_known(context)
+    if previous is None or previous.next_action.source not in _FROM_SESSIONS:
+        return None
+    return structs.replace(previous.next_action, source=EARLIER, basis="declared")
+
+
+_FROM_SESSIONS = frozenset({
+    EARLIER, "derived:failing_test", "derived:plan_in_progress", "derived:plan_todo", "derived:last_step",
+    "derived:last_request", "derived:claims", "derived:begun", "derived:plan",
+})  # fmt: skip
+
+
+# --- what every packet hands on ----------------------------------------------------------------------------------
 
 
 def carried_remaining(context: Context) -> list[RemainingItem]:

@@ -9,6 +9,7 @@ from passdown.model.identifier import normalize_text
 from passdown.model.packet import CompletedItem
 from passdown.model.workbench import Task
 from passdown.packet.caps import first
+from passdown.packet.carry import completed_of_gone
 from passdown.packet.context import Context
 from passdown.packet.plan import current_plan
 
@@ -31,6 +32,7 @@ def list_completed(context: Context) -> tuple[list[CompletedItem], int]:
         for item in plan
         if item.status == "completed"
     ]
+    items += completed_of_gone(context)
     items += [_task(task, "") for task, proof in proven if not proof]
     unseen = max(context.evidence.repository.commits_total - len(commits), 0)
     kept, left = first(_once(items), "completed")

@@ -26,7 +26,8 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
     """The evidence, what is known of paths, the packet before this one, and the options of the build.
 
     `mask` redacts a text before it is cut or an identifier is computed from it: half a secret is not recognised any
-    more, and no identifier may be a secret's fingerprint. `blocked` says that the clean-state check found what blocks.
+    more, and no identifier may be a secret's fingerprint. `blocked` says that the clean-state check found what blocks,
+    `sessions_gone` that the sessions of the packet before are not here any more.
     """
 
     evidence: Evidence
@@ -34,6 +35,7 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
     mask: Callable[[str], str]
     previous: Packet | None = None
     blocked: bool = False
+    sessions_gone: bool = False
     strict_assumptions: bool = False
 
     def id(self, prefix: str, text: str) -> str:

@@ -26,6 +26,7 @@ from passdown.model.packet import (
 from passdown.packet.assumptions import list_assumptions
 from passdown.packet.blockers import list_blockers
 from passdown.packet.caps import first
+from passdown.packet.carry import last_known
 from passdown.packet.changed import list_changed
 from passdown.packet.clues import list_clues
 from passdown.packet.completed import list_completed
@@ -135,6 +136,8 @@ def fill_draft(context: Context, given: str | None, topic: str, session_id: str)
 
 def _head(context: Context, topic: str) -> dict[str, Any]:
     """Return the fields that say what this is; those filled in at the end are empty."""
+    previous = last_known(context)
+    known = previous.as_of if previous is not None else None
     return {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
@@ -146,7 +149,7 @@ def _head(context: Context, topic: str) -> dict[str, Any]:
         "session_id": "",
         "topic": topic,
         "task_id": context.task_id,
-        "as_of": stamp(context.evidence.as_of),
+        "as_of": max((at for at in (stamp(context.evidence.as_of), known) if at), default=None),
         "redactions": {},
         "environment": Environment(),
         "producer": Producer(),

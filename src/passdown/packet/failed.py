@@ -8,6 +8,7 @@ from passdown.model.evidence import Check, CommandChain
 from passdown.model.packet import CommandLine, FailedAttempt
 from passdown.packet.brief import brief
 from passdown.packet.caps import LISTS
+from passdown.packet.carry import attempts_of_gone, fill_with, handed_down, last_known
 from passdown.packet.context import Context
 from passdown.packet.looking import looks_around
 from passdown.packet.noted import noted_attempts
@@ -46,7 +47,8 @@ def list_failed(context: Context) -> tuple[list[FailedAttempt], int]:
     room = max(0, LISTS["failed_attempts"] - len(noted))
     kept = sorted(sorted(order, key=weight.__getitem__)[:room])
     recorded = [_attempt(context, failed[at], resolved=at in good) for at in kept]
-    return [*recorded, *noted], left + len(failed) - len(kept)
+    attempts = fill_with([*recorded, *noted], attempts_of_gone(context), "failed_attempts")
+    return attempts, left + len(failed) - len(kept)
 
 
 def _aside(chain: CommandChain) -> bool:
@@ -94,7 +96,16 @@ def list_commands(context: Context) -> tuple[list[CommandLine], int]:
     kept.sort(
         key=lambda chain: (place(chain.runs[-1], context.ranks) if chain.runs else (0, 0, 0), chain.key, chain.command)
     )
-    return [_line(context, chain) for chain in kept], len(every) - len(kept)
+    lines = [_line(context, chain) for chain in kept]
+    return [*_of_gone(context, lines), *lines], len(every) - len(kept)
+
+
+def _of_gone(context: Context, lines: list[CommandLine]) -> list[CommandLine]:
+    """Return the commands of gone sessions that the list still has room for, the newest."""
+    previous, here = last_known(context), {(line.cmd, line.cwd) for line in lines}
+    known = [line for line in previous.commands_run if (line.cmd, line.cwd) not in here] if previous else []
+    room = LISTS["commands_run"] - len(lines)
+    return handed_down(context, known[-room:]) if room > 0 else []
 
 
 def _only_looks(chain: CommandChain) -> bool:

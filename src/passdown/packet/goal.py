@@ -30,7 +30,7 @@ def _carried(context: Context) -> str:
     """Return the goal of the packet before; not on the integration branch, which sees one work after another."""
     repository, previous = context.evidence.repository, context.previous
     own = repository.branch not in ("", repository.integration_branch, "main", "master")
-    return (previous.goal or "") if own and previous is not None else ""
+    return (previous.goal or "") if (own or context.sessions_gone) and previous is not None else ""
 
 
 def first_request(context: Context) -> Directive | None:

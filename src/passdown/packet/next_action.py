@@ -14,6 +14,7 @@ from passdown.model.packet import NextAction, Question, RemainingItem, Risk
 from passdown.model.pattern import lazy_pattern
 from passdown.packet.brief import brief
 from passdown.packet.caps import LISTS
+from passdown.packet.carry import step_of_gone
 from passdown.packet.changed import removed_paths, runs_what_is_gone
 from passdown.packet.context import Context
 from passdown.packet.criteria import is_command
@@ -113,6 +114,8 @@ def _derived(
     yield from _owed(questions)
     yield from _failing(context)
     yield from _blocking(risks)
+    if (earlier := step_of_gone(context)) is not None:
+        yield earlier
     for rule, items in _open_items(remaining):
         for item in items:
             text = f"{item.id}: {item.text}" if rule.startswith("board") and is_vague(item.text) else item.text
@@ -251,7 +254,9 @@ def _finish(context: Context, action: NextAction) -> NextAction:
     """Shorten, find the paths it names, keep the agent's own word beside it, and mark what waits for a person."""
     text = _one(context, action.text)
     step = context.evidence.last_step
-    view = "" if step is None or action.source == "derived:last_step" else _one(context, step.text)
+    view = action.agents_view  # of a gone session
+    if step is not None:
+        view = "" if action.source == "derived:last_step" else _one(context, step.text)
     return structs.replace(
         action,
         text=text,

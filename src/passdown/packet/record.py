@@ -16,6 +16,7 @@ from passdown.model.packet import (
     SourceLine,
 )
 from passdown.packet.caps import LISTS, TEXTS, first, last
+from passdown.packet.carry import handed_down, last_known
 from passdown.packet.context import Context
 from passdown.packet.goal import first_request
 from passdown.packet.paths import artifacts_of
@@ -50,8 +51,10 @@ def list_directives(context: Context) -> tuple[list[DirectiveLine], int]:
     """Return the human's own words in order, and how many messages are left out.
 
     What was said again counts once, where it was said last. When there are too many: the first request, those that set
-    a rule, and the latest have room first.
+    a rule, and the latest have room first. Where the sessions are gone: those of the packet before.
     """
+    if previous := last_known(context):
+        return handed_down(context, previous.directives), previous.omitted.get("directives", 0)
     words = [directive for directive in context.evidence.directives if directive.origin == "human"]
     said = {normalize_text(directive.text): directive for directive in words}
     directives = [d for d in words if said[normalize_text(d.text)] is d and d.text.strip()]
@@ -83,6 +86,8 @@ def _middle(text: str, cap: int) -> tuple[str, int]:
 
 def list_summaries(context: Context) -> tuple[list[HarnessSummary], int]:
     """Return the newest compaction summaries, as the harness wrote them, and how many are left out."""
+    if previous := last_known(context):
+        return handed_down(context, previous.harness_summaries), previous.omitted.get("harness_summaries", 0)
     kept, left = last(list(context.evidence.harness_summaries), "harness_summaries")
     cap = TEXTS["HarnessSummary"]["text"].cap
     lines = []
@@ -93,7 +98,9 @@ def list_summaries(context: Context) -> tuple[list[HarnessSummary], int]:
 
 
 def list_sessions(context: Context) -> tuple[list[SessionLine], int]:
-    """Return the sessions used, the primary one first, and how many are left out."""
+    """Return the sessions used, the primary one first, and how many are left out; those that are gone with them."""
+    if previous := last_known(context):
+        return list(previous.sessions), previous.omitted.get("sessions", 0)
     lines = [
         SessionLine(
             agent=session.agent,
@@ -141,6 +148,10 @@ def scope_of(context: Context) -> Scope | None:
 
 
 def interrupted_edit(context: Context) -> InterruptedEditLine | None:
-    """Return the edit that was cut short, if the evidence has one."""
-    edit = context.evidence.interrupted_edit
+    """Return the edit that was cut short, if the evidence has one, or a gone session had and nobody committed it."""
+    edit, previous = context.evidence.interrupted_edit, last_known(context)
+    if edit is None and previous is not None and previous.interrupted_edit is not None:
+        loose = {change.path for change in context.evidence.repository.changes if change.uncommitted}
+        lines = handed_down(context, [previous.interrupted_edit])
+        return next((line for line in lines if line.path in loose), None)
     return InterruptedEditLine(path=edit.path, tool=edit.tool) if edit else None

@@ -33,7 +33,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 def list_risks(context: Context, *, goal: str | None, blockers: list[Blocker], extra: list[Problem]) -> list[Risk]:
     """Return the known problems by severity, code and id, however many. Each code and detail once."""
     problems = [*_goal(goal), *_blocked(context, blockers), *_reports(context), *_missing(context), *_review(context)]
-    problems += [*_tests(context), *_tree(context), *_scope(context), *_found(context), *extra]
+    problems += [*_gone(context), *_tests(context), *_tree(context), *_scope(context), *_found(context), *extra]
     found: dict[tuple[str, str], Risk] = {}
     for problem in problems:
         key = (problem.code, normalize_text(context.mask(problem.detail)))
@@ -159,6 +159,12 @@ def _verdict(review: Review) -> str:
 def _weak(review: Review) -> str:
     weak = [dimension.name for dimension in review.dimensions if dimension.score == 0]
     return f": 0 for {', '.join(weak)}" if weak else ""
+
+
+def _gone(context: Context) -> Iterator[Problem]:
+    if context.sessions_gone:
+        detail = "the sessions of the packet before are not here; what it knew from them is carried, marked `from`"
+        yield Problem(code="session.missing", severity="warn", detail=detail, basis="observed")
 
 
 def _tests(context: Context) -> Iterator[Problem]:

@@ -87,7 +87,8 @@ def next_step(packet: Packet, room: Room) -> list[str]:
         lines.append(f'- The agent\'s last word: "{inline(action.agents_view, room.chars)}"  *declared, not checked*')
     if packet.interrupted_edit:
         edited = code(packet.interrupted_edit.path, room.path)
-        lines.append(f"- **The last edit was cut short, look at this first:** {edited}  *observed*")
+        known = basis(packet.interrupted_edit.basis)
+        lines.append(f"- **The last edit was cut short, look at this first:** {edited}  {known}")
     points = [point for point in packet.settle_first if point.code != "edit.interrupted"]
     for point in points[: max(1, room.items // 4)]:
         fix = f" — {code(point.fix, room.chars)}" if point.fix else ""
@@ -141,7 +142,9 @@ def directives(packet: Packet, room: Room) -> list[str]:
     kept = [items[at] for at in sorted(ranked[: max(2, room.items)])]
 
     def show(d: Any) -> str:
-        at = f"  *({inline(d.at[11:16], 5)})*" if d.at else ""
+        when = inline(d.at[11:16], 5) if d.at else ""
+        when = ", ".join(filter(None, (when, "carried over" if d.from_packet else "")))
+        at = f"  *({when})*" if when else ""
         return f'"{inline(d.text, room.chars)}"{at}'
 
     left = len(items) - len(kept) + packet.omitted.get("directives", 0)
@@ -155,7 +158,8 @@ def completed(packet: Packet, room: Room) -> list[str]:
         proof = item.evidence
         is_id = len(proof) in (40, 64) and " " not in proof and "/" not in proof
         evidence = f" — {code(proof[:12])}" if is_id else f" — {inline(proof, room.least(60))}" if proof else ""
-        return f"✓ {_named(item.id, room)}{inline(item.text, room.chars)}{evidence}  {basis(item.basis)}"
+        origin = "an earlier packet" if item.from_packet else ""
+        return f"✓ {_named(item.id, room)}{inline(item.text, room.chars)}{evidence}  {basis(item.basis, origin)}"
 
     return listed(packet.completed, room.items, packet.omitted.get("completed", 0), show)
 
@@ -236,9 +240,11 @@ def tests(packet: Packet, room: Room) -> list[str]:
         "stale": f"stale: the tree changed since the last run ({inline(state.last_outcome or 'unknown', 20)})",
         "manual": "the criteria are prose: to be checked by hand",
     }[state.state]  # fmt: skip
+    if state.from_packet:
+        word = f"{inline(state.last_outcome, 20)} when a session last ran them that is not here any more"
     counts = f" ({inline(state.counts, room.least(80))})" if state.counts else ""
     commands = f" — {', '.join(code(c, room.chars) for c in state.commands[:2])}" if state.commands else ""
-    lines = [f"{word}{counts}{commands}  {basis(state.basis)}"]
+    lines = [f"{word}{counts}{commands}  {basis(state.basis, 'an earlier packet' if state.from_packet else '')}"]
     lines += listed(
         state.failing,
         min(5, room.items),
@@ -275,8 +281,10 @@ def problems(packet: Packet, room: Room) -> list[str]:
             else ""
         )
         note = f' — note: "{inline(a.note, room.least(80))}"' if a.note else ""
-        if a.basis == "declared":
+        recorded = a.from_packet and (a.exit is not None or a.ended)
+        if a.basis == "declared" and not recorded:
             return f"tried, failed: {inline(a.what, room.chars)}{why}{_noted(a)}"
+        after += f"  {basis(a.basis, 'an earlier packet')}" if recorded else ""
         settled = "tried, failed, passes now" if a.resolved else "tried, failed" if a.ended != "unknown" else "begun"
         return f"{settled}: {code(a.what, room.chars)} — {ended(a.exit, a.ended)}{tries}{why}{note}{after}"
 

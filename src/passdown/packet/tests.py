@@ -5,12 +5,19 @@ from __future__ import annotations
 from passdown.model.evidence import Check
 from passdown.model.packet import Tests
 from passdown.packet.caps import LISTS
+from passdown.packet.carry import tests_of_gone
 from passdown.packet.context import Context
 
 
 def tests_state(context: Context) -> tuple[Tests, int]:
-    """Return the recorded state of the tests, and how many failing tests are left out."""
+    """Return the recorded state of the tests, and how many failing tests are left out.
+
+    Without any record here, what the packet before knew of sessions that are gone.
+    """
     facts = context.evidence.tests
+    known = tests_of_gone(context) if not facts.last_outcome else None
+    if known is not None and context.previous is not None:
+        return known, context.previous.omitted.get("tests.failing", 0)
     fresh = facts.state in ("green", "red", "error")
     failing = list(dict.fromkeys(facts.failing))
     cap = LISTS["Tests.failing"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from passdown.packet.caps import LISTS
 from passdown.packet.context import Context
 from passdown.packet.criteria import never_run
+from passdown.packet.tests import tests_state
 
 NOT_CHECKED = "clean_state.not_checked"
 """True of every draft: sealing with a clean state takes it out."""
@@ -13,7 +14,7 @@ NOT_CHECKED = "clean_state.not_checked"
 def list_unknowns(context: Context, outcome: str) -> tuple[list[str], int]:
     """Return the codes of what nobody checked, sorted, and how many are left out."""
     evidence = context.evidence
-    repository, workbench, tests = evidence.repository, evidence.workbench, evidence.tests
+    repository, workbench, tests = evidence.repository, evidence.workbench, tests_state(context)[0]
     stated = {
         "outcome.unknown": outcome == "unknown",
         "tests.not_run": tests.state == "not_run",

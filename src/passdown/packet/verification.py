@@ -7,6 +7,7 @@ import re
 from passdown.model.evidence import Check
 from passdown.model.packet import Receipt, VerdictPointer, VerificationPlan
 from passdown.packet.caps import LISTS
+from passdown.packet.carry import last_known
 from passdown.packet.changed import removed_paths, runs_what_is_gone
 from passdown.packet.context import Context
 from passdown.packet.criteria import is_command
@@ -18,11 +19,13 @@ def plan_verification(context: Context) -> tuple[VerificationPlan, int]:
     """Return how to prove the whole, and how many steps are left out.
 
     The contract's or task's criteria, else the project's verification command, else the recorded test commands, without
-    those that run a script which the session took away again.
+    those that run a script which the session took away again; at last those that a gone session left.
     """
     workbench = context.evidence.workbench
     how = [line for line in context.acceptance if line.strip()]
     how = how or ([workbench.verification_command] if workbench.verification_command else []) or _recorded(context)
+    if not how and (previous := last_known(context)):
+        return previous.verification, previous.omitted.get("verification.how", 0)
     how = list(dict.fromkeys(how))
     runnable = any(is_command(context, line) or not context.acceptance for line in how)
     cap = LISTS["VerificationPlan.how"]

@@ -198,7 +198,8 @@ def _colour(packet: Packet, facts: RepositoryFacts) -> str:
         same = tests.tree and tests.tree == facts.tree_fingerprint
         return f"{tests.state} at hand-over, recorded on {'this' if same else 'another'} tree"
     if tests.state == "stale" and tests.last_outcome in ("green", "red", "error"):
-        return f"{tests.last_outcome} when last run, before later edits"
+        when = "by a session that is not here any more" if tests.from_packet else "before later edits"
+        return f"{tests.last_outcome} when last run, {when}"
     return ""
 
 
