@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from passdown.cli.output import at_terminal, print_json, print_table
+from passdown.cli.data_report import progress_shown, report, require_samples
+from passdown.cli.output import print_json, print_table
 from passdown.redact.neutralise import neutralise, one_line
 
 if TYPE_CHECKING:
     from passdown.data.engine.pipeline import Pipeline
-    from passdown.data.engine.run import Backend, Ran
+    from passdown.data.engine.run import Backend
     from passdown.data.samples.render import Rendered
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -72,6 +73,9 @@ tokenizer = ""             # a tokenizer.json, or "bytes": rows of tokens for th
 max_tokens = 0             # of one row; 0: samples stay whole
 observations = false       # true: train on what the environment answered as well
 """
+
+
+_KIND = click.Choice(["sft", "rl", "reconstruction", "echo", "plain"])
 
 
 def _working(command: _Command) -> _Command:
@@ -193,7 +197,7 @@ def perturb(folder: Path, levels: tuple[str, ...], per_cut: int, seed: int, **ho
 @data.command()
 @_running
 @click.option("--per-trajectory", default=48, show_default=True, type=click.IntRange(1), help="Samples at most.")
-@click.option("--kind", "kinds", multiple=True, metavar="NAME", help="sft, rl, reconstruction, echo, plain; all.")
+@click.option("--kind", "kinds", multiple=True, type=_KIND, help="Only samples of these kinds.")
 @click.option("--seed", default=0, show_default=True, help="Another seed chooses other samples.")
 def build(folder: Path, per_trajectory: int, kinds: tuple[str, ...], seed: int, **how: Any) -> None:
     """Choose samples: which cut, view and continuation make one, how many of each trajectory, and of which kinds."""
@@ -206,10 +210,15 @@ def build(folder: Path, per_trajectory: int, kinds: tuple[str, ...], seed: int, 
 @data.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
-    "--to", "target", default="parquet", show_default=True, metavar="TARGET", help="parquet, jsonl, hf, trl or verl."
+    "--to",
+    "target",
+    default="parquet",
+    show_default=True,
+    metavar="TARGET",
+    help="parquet, jsonl, hf, trl, verl, atif or harbor.",
 )
 @click.option("-o", "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where to.")
-@click.option("--kind", "kinds", multiple=True, metavar="NAME", help="Only samples of these kinds.")
+@click.option("--kind", "kinds", multiple=True, type=_KIND, help="Only samples of these kinds.")
 @click.option("--licence", "licences", multiple=True, metavar="SPDX", help="Only sources under these licences.")
 @click.option("--tokenizer", default="", metavar="NAME",
               help="For `input_ids`: a tokenizer.json or its folder, a model in the hub's cache, `bytes`.")  # fmt: skip
@@ -237,15 +246,19 @@ def export(
 
     how = How(tokenizer=tokenizer, most=max_tokens, observations=observations)
     chosen = frozenset(licences) if licences else None
-    done = write(folder, target, out, kinds=kinds, licences=chosen, how=how, workers=workers)
+    with progress_shown() as progress:
+        tell = partial(progress, "export") if progress else None
+        done = write(folder, target, out, kinds=kinds, licences=chosen, how=how, workers=workers, progress=tell)
     if as_json:
         print_json(msgspec.to_builtins(done))
+        require_samples(done.samples)
         return
     print_table(("split", "samples"), [(split, f"{count:,}") for split, count in done.samples.items()])
     for reason, count in done.dropped.items():
         click.echo(f"dropped {count:,}: {reason}", err=True)
     if done.shortened:
         click.echo(f"shortened {done.shortened:,}: a window has no room for all of the prompt or an answer", err=True)
+    require_samples(done.samples)
 
 
 @data.command()
@@ -267,13 +280,13 @@ def card(folder: Path, as_json: bool) -> None:
 @data.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("name", default="")
-@click.option("--kind", default="", metavar="NAME", help="A sample of this kind.")
+@click.option("--kind", type=_KIND, help="A sample of this kind.")
 @click.option("--view", default="", metavar="NAME", help="One that sees this view.")
 @click.option("--point", default="", metavar="NAME", help="One that was cut at such a point.")
 @click.option("--skip", default=0, show_default=True, type=click.IntRange(0), help="Pass over so many that match.")
 @click.option("--full", is_flag=True, help="Show long messages whole.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, whole.")
-def inspect(folder: Path, name: str, full: bool, as_json: bool, **which: Any) -> None:
+def inspect(folder: Path, name: str, kind: str | None, full: bool, as_json: bool, **which: Any) -> None:
     """Look at one sample: its messages, coloured by what each is in training.
 
     NAME is the beginning of a sample's or trajectory's id, or of a source. What is trained on is green, what the
@@ -282,7 +295,7 @@ def inspect(folder: Path, name: str, full: bool, as_json: bool, **which: Any) ->
     from passdown.data.engine.inspect import look_at
     from passdown.data.export.parquet import row_of
 
-    found = look_at(folder, name, **which)
+    found = look_at(folder, name, kind=kind or "", **which)
     if as_json:
         print_json({"schema_version": 1, **row_of(found)})
         return
@@ -327,51 +340,14 @@ def pipeline(file: Path | None, example: bool, workers: int, backend: Backend, a
         return
     from passdown.data.engine.whole import run_pipeline
 
-    with _progress() as progress:
+    with progress_shown() as progress:
         ran = run_pipeline(file, workers=workers, backend=backend, progress=progress)
-    _say(ran, as_json=as_json)
+    report(ran, as_json=as_json)
 
 
 def _run(names: list[str], pipeline: Pipeline, folder: Path, *, workers: int, backend: Backend, as_json: bool) -> None:
     from passdown.data.engine.steps import run_steps
 
-    with _progress() as progress:
+    with progress_shown() as progress:
         ran = run_steps(names, pipeline, folder, workers=workers, backend=backend, progress=progress)
-    _say(ran, as_json=as_json)
-
-
-def _say(ran: dict[str, Ran], *, as_json: bool) -> None:
-    import msgspec
-
-    if as_json:
-        print_json({"schema_version": 1, "steps": msgspec.to_builtins(ran)})
-        return
-    header = ("step", "read", "made", "dropped", "shards made", "kept")
-    rows = [
-        (name, f"{one.read:,}", f"{one.rows:,}", f"{sum(one.rejected.values()):,}", f"{one.made}", f"{one.kept}")
-        for name, one in ran.items()
-    ]
-    print_table(header, rows)
-    for name, one in ran.items():
-        for reason, count in one.rejected.items():
-            click.echo(f"{name} dropped {count:,}: {one_line(reason, 120)}", err=True)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None] | None]:
-    """Show each step's shards on a terminal; in a pipe nothing."""
-    if not at_terminal("stderr"):
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
-
-        def tell(name: str, done: int, total: int) -> None:
-            if name not in tasks:
-                tasks[name] = bars.add_task(name, total=total)
-            bars.update(tasks[name], completed=done, total=total)
-
-        yield tell
+    report(ran, as_json=as_json)

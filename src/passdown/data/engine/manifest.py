@@ -21,7 +21,8 @@ class Finished(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `key` covers the input's bytes, the stage, its parameters and the code's version: equal keys give equal shards.
     `rejected` counts dropped rows by reason; they lie in `rejects`, a shard of their own, empty when there are none.
-    What made several shards has `pieces` of the same key; the first of them counts what was read and dropped.
+    What made several shards has `pieces` of the same key; the first of them counts what was read and dropped, with an
+    example for each reason. `source` is the sha256 of the shard that it was made of.
     """
 
     shard: str
@@ -35,6 +36,8 @@ class Finished(Struct, frozen=True, kw_only=True, omit_defaults=True):
     rejected: dict[str, int] = field(default_factory=dict)
     rejects: str = ""
     pieces: int = 1
+    source: str = ""
+    examples: dict[str, str] = field(default_factory=dict)
 
 
 _DECODE = msgspec.json.Decoder(Finished)

@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from passdown.data.engine.processes import Processes
 from passdown.data.engine.shards import column_values, read_batches, shards_in
 from passdown.data.engine.stages import cuts_in
+from passdown.data.engine.steps import require_fresh
 from passdown.data.export.written import PLAIN, How, Written, write_json
 from passdown.data.records import Reject, SampleKind, Trajectory
 from passdown.data.samples.encoders import tokenizer_file
@@ -84,13 +85,16 @@ def export(
     licences: frozenset[str] | None = None,
     how: How = PLAIN,
     workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Exported:
     """Write the samples of a working folder to `out`, one file a split and shard, with `export.json` beside them.
 
     `kinds` chooses among samples, `licences` keeps only those sources. `how` is what the writer is told. Files of an
-    earlier export to `out` that are not written again are removed. Raises `UsageError` for an unknown target.
-    """  # fmt: skip
+    earlier export to `out` that are not written again are removed. `progress` is told how many files are done, and of
+    how many. Raises `UsageError` for an unknown target, and where samples were made of what lies there no longer.
+    """
     row = target_called(target)
+    require_fresh(folder, "samples")
     how = how._replace(blobs=how.blobs or folder / "blobs")
     jobs = [
         _Job(number, target, shard, split, out / row.below / _name(shard, split, row), kinds, licences, how)
@@ -101,7 +105,7 @@ def export(
     files: list[str] = []
     shortened = 0
     with Processes(workers) as processes:
-        ended = sorted(processes.results(_write, jobs), key=lambda one: one[0])
+        ended = sorted(_watched(processes.results(_write, jobs), len(jobs), progress), key=lambda one: one[0])
     for number, done, left_out in ended:
         job = jobs[number]
         dropped.update(left_out)
@@ -122,6 +126,15 @@ def export(
     write_json(out / MANIFEST, made)
     write_json(folder / RECORDS / f"{target}.json", made)
     return made
+
+
+def _watched(results: Iterator[_Done], total: int, progress: Callable[[int, int], None] | None) -> Iterator[_Done]:
+    """Yield what is done, and tell how much of it there is."""
+    tell = progress or (lambda _done, _total: None)
+    tell(0, total)
+    for number, result in enumerate(results, 1):
+        tell(number, total)
+        yield result
 
 
 def _remove_stale(out: Path, files: list[str]) -> None:
@@ -161,6 +174,9 @@ def read_records(folder: Path) -> dict[str, Exported]:
     return found
 
 
+_Done = tuple[int, Written, Counter[str]]
+
+
 class _Job(NamedTuple):
     """One file that is to be written: everything that a process needs to know."""
 
@@ -174,7 +190,7 @@ class _Job(NamedTuple):
     how: How
 
 
-def _write(job: _Job) -> tuple[int, Written, Counter[str]]:
+def _write(job: _Job) -> _Done:
     """Write one file; return the job's number, what was written, and what was left out before it came to that."""
     row = target_called(job.target)
     wanted = _Wanted(job.kinds, row.kinds, job.licences, job.target)

@@ -17,13 +17,14 @@ from passdown.data.engine.shards import Row
 from passdown.data.engine.stage import Batch, Stage, Work
 from passdown.data.engine.stages import again, cuts_in
 from passdown.data.filters.result import dropped
-from passdown.data.perturb.curriculum import LEVELS, Cell, grid, level
+from passdown.data.perturb.curriculum import LEVELS, Cell, grid
 from passdown.data.perturb.table import OPERATORS, perturb
 from passdown.data.prefix import cut as cut_off
 from passdown.data.records import Cut, Cuts, Perturbed, Reject
 from passdown.data.replay.blobs import BlobStore
 from passdown.data.views.shared import Shared
 from passdown.data.views.trace import text_of
+from passdown.errors import UsageError
 
 GRID = "grid"
 _STRENGTHS = (0.25, 0.5, 0.75)
@@ -33,9 +34,10 @@ _TRIES = 4
 
 def perturbing_stage(settings: PerturbTable, blobs: Path, seed: int) -> Stage:
     """Return the stage that perturbs. Raises `UsageError` for a level that is none."""
+    known = [*(each.name for each in LEVELS if any(cell.ops for cell in each.cells)), GRID]
     for name in settings.levels:
-        if name != GRID:
-            level(name)
+        if name not in known:
+            raise UsageError(f"{name[:20]!r} is no level", next_step=f"One of: {', '.join(known)}.")
     parameters = {**msgspec.to_builtins(settings), "seed": seed}
     return Stage(
         name="perturb", maker="passdown.data.engine.perturbing:perturbing", version=4, parameters=parameters,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from passdown.data.engine.manifest import Finished, Manifest, file_hash
@@ -30,6 +30,8 @@ from passdown.data.records import Reject
 from passdown.io.files import lock
 
 Backend = Literal["local", "ray"]
+EXAMPLE = 160
+"""Characters of an example."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -42,11 +44,15 @@ class Job(Struct, frozen=True, kw_only=True):
     source: str
     target: str
     key: str
+    source_hash: str = ""
     piece_bytes: int = PIECE_BYTES
 
 
 class Ran(Struct, frozen=True, kw_only=True):
-    """What a run of a stage did: shards made now, shards found finished, rows by kind, rejects by reason."""
+    """What a run of a stage did: shards made now, shards found finished, rows by kind, rejects by reason.
+
+    `examples` names for each reason one of the rows that were dropped.
+    """
 
     made: int
     kept: int
@@ -54,6 +60,7 @@ class Ran(Struct, frozen=True, kw_only=True):
     read: int
     kinds: dict[str, int]
     rejected: dict[str, int]
+    examples: dict[str, str] = field(default_factory=dict)
 
 
 def run_job(job: Job) -> list[Finished]:
@@ -75,11 +82,15 @@ def run_job(job: Job) -> list[Finished]:
         Finished(
             shard=piece.path.name, key=job.key, stage=job.stage.name, sha256=file_hash(piece.path),
             bytes=piece.path.stat().st_size, rows=piece.rows, kinds=dict(sorted(piece.kinds.items())),
+            source=job.source_hash,
         )
         for piece in writer.made
     ]  # fmt: skip
     counted = dict(sorted(rejects.counts.items()))
-    first = replace(first, read=read, rejected=counted, rejects=rejects.name(), pieces=len(writer.made))
+    first = replace(
+        first, read=read, rejected=counted, rejects=rejects.name(), pieces=len(writer.made),
+        examples=dict(sorted(rejects.examples.items())),
+    )  # fmt: skip
     return [first, *others]
 
 
@@ -88,6 +99,7 @@ class _Rejects:
 
     def __init__(self, target: Path, stack: ExitStack) -> None:
         self.counts: Counter[str] = Counter()
+        self.examples: dict[str, str] = {}
         self._path = target.parent / REJECTS / target.name
         self._stack = stack
         self._writer: ShardWriter | None = None
@@ -103,6 +115,8 @@ class _Rejects:
             )
         )  # fmt: skip
         self.counts[reject.reason] += 1
+        if reject.reason not in self.examples:
+            self.examples[reject.reason] = _told(reject)
 
     def name(self) -> str:
         """Return the name of the file, empty where there is none; one of an earlier run is removed."""
@@ -110,6 +124,13 @@ class _Rejects:
             self._path.unlink(missing_ok=True)
             return ""
         return f"{REJECTS}/{self._path.name}"
+
+
+def _told(reject: Reject) -> str:
+    """Return which row was dropped, in a few words."""
+    where = reject.provenance
+    row = f"{where.file}:{where.row}" if where is not None and where.row else where.file if where is not None else ""
+    return ", ".join(filter(None, (row or reject.trajectory_id, reject.detail)))[:EXAMPLE]
 
 
 def run_stage(
@@ -137,14 +158,11 @@ def run_stage(
         shards = shards_in(source)
         jobs = [
             Job(
-                stage=stage,
-                source=str(path),
-                target=str(target / path.name),
-                key=stage.key(file_hash(path)),
+                stage=stage, source=str(path), target=str(target / path.name), key=stage.key(sha), source_hash=sha,
                 piece_bytes=piece_bytes,
             )
-            for path in shards
-        ]
+            for path, sha in ((path, file_hash(path)) for path in shards)
+        ]  # fmt: skip
         done = {job.target: found for job in jobs if (found := manifest.finished(Path(job.target).name, job.key))}
         todo = [job for job in jobs if job.target not in done]
         kept = [entry for found in done.values() for entry in found]
@@ -165,6 +183,7 @@ def run_stage(
         made=len(made), kept=len(kept), rows=sum(entry.rows for entry in kept + made),
         read=sum(entry.read for entry in kept + made), kinds=dict(sorted(kinds.items())),
         rejected=dict(sorted(rejected.items())),
+        examples=dict(sorted(pair for entry in kept + made for pair in entry.examples.items())),
     )  # fmt: skip
 
 

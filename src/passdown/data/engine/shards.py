@@ -30,6 +30,12 @@ PIECE_BYTES = 128 << 20
 REJECTS = "rejects"
 """The folder, beside a step's shards, of the rows that it dropped."""
 
+_MADE_BY = {
+    "files": "ingest", "read": "ingest", "quality": "ingest", "signed": "ingest", "trajectories": "ingest",
+    "points": "points", "views": "views", "perturbed": "perturb", "samples": "build",
+}  # fmt: skip
+"""The command that leaves each folder of a working folder."""
+
 COLUMNS = ("id", "trajectory_id", "repo", "source", "licence", "split", "kind")
 
 
@@ -243,11 +249,18 @@ def _as_shard(path: Path) -> Iterator[None]:
         ) from error
 
 
+def made_by(folder: str) -> str:
+    """Return the command of `passdown data` that leaves a folder, empty for one that none does."""
+    return _MADE_BY.get(folder, "")
+
+
 def shards_in(folder: Path) -> list[Path]:
     """Return a folder's shards in order. Raises `UsageError` when it holds none."""
     found = sorted(folder.glob("part-*.parquet"))
     if not found:
-        raise UsageError("no shards here", where=folder.name, next_step="Run the stage before this one first.")
+        command = made_by(folder.name)
+        before = f"`passdown data {command}`" if command else "what makes them"
+        raise UsageError("no shards here", where=folder.name, next_step=f"Run {before} first.")
     return found
 
 

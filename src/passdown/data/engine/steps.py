@@ -9,9 +9,11 @@ from msgspec import Struct
 
 from passdown.data.engine.decide import decide, deciding_stage, signing_stage
 from passdown.data.engine.ingest import Input, find_inputs, ingest_stage, list_files
+from passdown.data.engine.manifest import Manifest
 from passdown.data.engine.pipeline import Pipeline, SourceTable
 from passdown.data.engine.processes import Processes
 from passdown.data.engine.run import Backend, Ran, run_stage
+from passdown.data.engine.shards import made_by
 from passdown.data.engine.stage import Stage
 from passdown.data.engine.stages import building_stage, points_stage, quality_stage
 from passdown.data.engine.viewing import views_stage
@@ -91,9 +93,12 @@ def run_steps(
 ) -> dict[str, Ran]:
     """Run the named steps in their order in a working folder; what is finished is not done again.
 
-    Raises `UsageError` when what a step reads is not there yet.
+    Raises `UsageError` when what a step reads is not there yet, or is not what came before it.
     """
     folder = folder.resolve()
+    first = next((step for step in STEPS if step.name in names), None)
+    if first is not None:
+        require_fresh(folder, first.reads)
     done: dict[str, Ran] = {}
     with Processes(workers) as processes:
         for step in STEPS:
@@ -105,6 +110,21 @@ def run_steps(
                     progress=tell,
                 )  # fmt: skip
     return done
+
+
+def require_fresh(folder: Path, name: str) -> None:
+    """Raise `UsageError` where what lies in the folder `name` was not made of all that lies in those before it."""
+    step = next((step for step in STEPS if step.writes == name), None)
+    if step is None:
+        return
+    require_fresh(folder, step.reads)
+    made_of = {entry.source for entry in Manifest(folder / name).entries.values()}
+    there = {entry.sha256 for entry in Manifest(folder / step.reads).entries.values()}
+    if made_of and there and "" not in made_of and made_of != there:  # those of older versions do not say
+        raise UsageError(
+            f"not finished, or not made of what lies in `{step.reads}` now", where=name,
+            next_step=f"Run `passdown data {made_by(name)}` first.",
+        )  # fmt: skip
 
 
 def _telling(name: str, progress: Progress | None) -> Callable[[int, int], None] | None:

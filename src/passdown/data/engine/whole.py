@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -37,7 +38,10 @@ def run_pipeline(
     )
     kinds, licences = tuple(pipeline.export.kinds), frozenset(pipeline.export.licences) or None
     for target in pipeline.export.targets:
-        export(folder, target, folder / "export" / target, kinds=kinds, licences=licences, how=how, workers=workers)
+        export(
+            folder, target, folder / "export" / target, kinds=kinds, licences=licences, how=how, workers=workers,
+            progress=partial(progress, f"export {target}") if progress else None,
+        )  # fmt: skip
     card = make_card(folder)
     write_files([
         (folder / "export" / "card.md", as_markdown(card).encode()),
