@@ -65,6 +65,7 @@ def main() -> int:
         assert sum(told["samples"].values()) + sum(told["dropped"].values()) == len(rows), told
         print(f"exported: {counted} of {len(rows)} samples; dropped {told['dropped'] or 'nothing'}")
         step_of_sft(work, tokenizer)
+        check_messages(work, sft, tokenizer)
         step_of_grpo(prompts, tokenizer, work)
     print(f"training check: all of it in {time.monotonic() - begun:.0f} s")
     return 0
@@ -258,6 +259,23 @@ def step_of_sft(work: Path, tokenizer: Any) -> None:
     print(
         f"SFT: one step over {len(rows)} rows, none dropped; loss {loss:.3f} (ln vocabulary {math.log(len(tokenizer)):.3f})"
     )
+
+
+def check_messages(work: Path, sft: Dataset, tokenizer: Any) -> None:
+    """Without a tokenizer of ours TRL makes the tokens: from the messages, with the same targets."""
+    from trl import SFTConfig, SFTTrainer
+
+    passdown("export", work / "handoff-data", "--to", "trl", "-o", work / "messages")
+    rows = table(work / "messages", "sft").select(range(4))
+    how = SFTConfig(
+        output_dir=str(work / "sft"), assistant_only_loss=True, max_length=None, report_to=[], use_cpu=True, bf16=False
+    )
+    trainer = SFTTrainer(model=tiny_model(tokenizer), args=how, train_dataset=rows, processing_class=tokenizer)
+    ours = {tuple(row["input_ids"]): row["labels"] for row in sft}
+    for made in trainer.train_dataset:
+        assert made["labels"] == ours[tuple(made["input_ids"])], "the targets are those of the rows of tokens"
+    assert len(trainer.train_dataset) == len(rows)
+    print(f"messages: TRL makes the same tokens and targets of {len(rows)} rows of messages alone")
 
 
 def step_of_grpo(prompts: Dataset, tokenizer: Any, work: Path) -> None:

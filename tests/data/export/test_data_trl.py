@@ -8,15 +8,17 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from passdown.data.engine.outputs import export
 from passdown.data.engine.shards import read_batches, shards_in
 from passdown.data.engine.stages import cuts_in
 from passdown.data.engine.whole import run_pipeline
-from passdown.data.export.trl import NO_TOKENS
+from passdown.data.export.trl import MASKED_TURNS, NO_TOKENS, write_trl
 from passdown.data.export.written import How
 from passdown.data.records import Trajectory
 from passdown.data.samples.encoders import ByteTokenizer, load_tokenizer
+from passdown.data.samples.messages import Role
 from passdown.data.samples.render import Rendered, render
 from passdown.data.samples.template import END, text_of
 from passdown.errors import UsageError
@@ -113,13 +115,29 @@ def test_windows_lose_no_target(worked: Path, tmp_path: Path, whole: Path) -> No
     assert 0 < made.shortened == len(cut)
 
 
-def test_without_a_tokenizer_there_are_messages_and_no_echo(worked: Path, tmp_path: Path) -> None:
+def test_without_a_tokenizer_there_are_messages_and_no_echo(worked: Path, tmp_path: Path, rendered: Any) -> None:
     made = export(worked, "trl", tmp_path)
     assert not list(tmp_path.rglob("echo.parquet"))
     assert list(made.dropped) == [NO_TOKENS]
-    assert all(row["input_ids"] is None and row["messages"] for row in _rows(tmp_path))
+    rows = _rows(tmp_path)
+    assert rows
+    for row in rows:
+        assert row["messages"]
+        assert row["tools"] is None or json.loads(row["tools"])
+        assert not {"input_ids", "labels", "window"} & row.keys()  # TRL would take them for tokens
+        turns = [message for message in rendered[row["sample_id"]].completion if message.role == "assistant"]
+        assert all(message.part in (1, 4) for message in turns)
     for row in _rows(tmp_path, "prompts"):
         assert json.loads(row["verifier"])["fail_to_pass"]
+
+
+def test_a_turn_that_is_not_to_be_learned_needs_a_mask(rendered: Any, tmp_path: Path) -> None:
+    one = next(one for one in rendered.values() if one.sample.kind == "sft")
+    first = next(message for message in one.completion if message.role == "assistant")
+    context = [replace(message, part=Role.OTHER) if message is first else message for message in one.completion]
+    made = write_trl([one._replace(completion=context), one], tmp_path / "out")
+    assert (made.rows, made.dropped) == (1, {MASKED_TURNS: 1})
+    assert write_trl([one._replace(completion=context)], tmp_path / "out", How(tokenizer="bytes")).rows == 1
 
 
 def test_the_pipeline_file_says_how_to_export(tmp_path: Path, worked: Path) -> None:
