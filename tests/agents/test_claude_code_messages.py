@@ -36,6 +36,22 @@ def test_origins(text: str, origin: str, clean: str | None) -> None:
     assert classify(text) == (origin, text if clean is None else clean)
 
 
+def test_a_command_that_stands_for_a_prompt_is_named(log: Log, tmp_path: Path) -> None:
+    own = "<command-name>/clear</command-name>\n            <command-message>clear</command-message>\n"
+    log.prompt(f"{own}            <command-args></command-args>")
+    shown = "<command-message>fix-issue is running…</command-message>\n<command-name>/fix-issue</command-name>"
+    log.prompt(shown)
+    log.prompt(f"{shown}\n<command-args>123</command-args>")
+    log.prompt([{"type": "text", "text": f"<system-reminder>x</system-reminder>\n{shown}"}])
+    log.prompt(shown, isMeta=True)
+    events = of(log.events(tmp_path), UserMessage)
+    assert [(event.origin, event.command, event.text) for event in events[:-1]] == [
+        ("command", "", "/clear"), ("command", "/fix-issue", "/fix-issue"), ("command", "/fix-issue", "123"),
+        ("command", "/fix-issue", "/fix-issue"),
+    ]  # fmt: skip
+    assert (events[-1].origin, events[-1].command) == ("injected", "")
+
+
 def test_what_a_row_says_is_surer_than_its_words(log: Log, tmp_path: Path) -> None:
     log.prompt("Base directory for this skill: /x", isMeta=True)
     log.prompt("Stop hook feedback:\nno", isMeta=True)

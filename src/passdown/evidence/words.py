@@ -29,6 +29,8 @@ _CONTEXT = r"(?s)\A(?:\s*<([a-z][\w-]{0,40})>.*?(?:</\1>|\Z))+"
 """What a program puts before the words that an agent gives to its subagent."""
 _INSTALLED = r"/[\w-]+:[\w:-]+\s+\S"
 """A command that no program has by itself (`/plan:phase 14`): what it is given is a wish, however short."""
+_OWN = r"/?passdown\b"
+"""A command of passdown's own is no wish for the work."""
 _BRIEF_FILE = r'(?s)<file name="[^"\n]{0,4096}/passdown/launch/[^"\n]{0,200}">.*</file>\s*'
 
 
@@ -76,13 +78,15 @@ class Words:
     def user(self, event: UserMessage, source: Source) -> bool:
         """Take a message in the user's role; returns True when it is a directive.
 
-        That is what a person typed, the request a slash command was given, and the plan a session was begun with.
+        That is what a person typed, the request a slash command was given, else the command itself where it stands for
+        a prompt, and the plan a session was begun with.
         """
         if event.origin == "subagent" and not event.agent_id and self.assignment is None:
             told = compiled(_CONTEXT).sub("", event.text, count=1).strip()
             kept, cut = cut_middle(told, MAX_STATEMENT)
             self.assignment = Statement(text=kept, by="agent", at=event.at, cut=cut, source=source)
-        if event.agent_id or not _directs(event):
+        command = _command_alone(event)
+        if event.agent_id or not (command or _directs(event)):
             if event.origin == "queued":
                 self._omit("directives_queued")
             return False
@@ -91,13 +95,14 @@ class Words:
         if not event.active:
             self._omit("directives_rewound")
             return False
-        text = own_words(event.text).strip("\r\n")
+        text = command or own_words(event.text).strip("\r\n")
         if not text.strip():
             return False
         if len(text) > MAX_DIRECTIVE:  # what was copied from a screen is padded: blanks have to go before words
             text = compiled(_PADDING).sub("  ", text)
         kept, cut = cut_middle(text, MAX_DIRECTIVE)
-        origin: Literal["human", "plan"] = "plan" if event.origin == "plan" else "human"
+        origin: Literal["human", "plan", "command"] = "command" if command else "human"
+        origin = "plan" if event.origin == "plan" else origin
         self._direct(Directive(text=kept, at=event.at, cut=cut, source=source, origin=origin))
         return True
 
@@ -270,6 +275,14 @@ def _directs(event: UserMessage) -> bool:
     if event.origin == "command":
         return not event.text.lstrip().startswith("/") and says_something(event.text.strip().rstrip(":"))
     return event.origin in {"human", "plan"}
+
+
+def _command_alone(event: UserMessage) -> str:
+    """Return a slash command with its arguments, where it stands for a prompt and the arguments are no wish."""
+    if not event.command or event.origin != "command" or _directs(event) or compiled(_OWN).match(event.command):
+        return ""
+    arguments = "" if event.text == event.command else event.text
+    return " ".join(f"{event.command} {arguments}".split())
 
 
 def _reworded(before: Directive, after: Directive) -> bool:

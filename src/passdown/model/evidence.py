@@ -230,13 +230,14 @@ class Directive(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A human's own message, verbatim (capped: `cut` characters are missing from its middle).
 
     `origin` "plan" is an agent's plan that a person began a session with: a wish, but not in the person's words.
+    "command" is a slash command with its arguments, where those say nothing by themselves: its prompt stands elsewhere.
     """
 
     text: str
     at: int | None = None
     cut: int = 0
     source: Source | None = None
-    origin: Literal["human", "plan"] = "human"
+    origin: Literal["human", "plan", "command"] = "human"
 
 
 class Statement(Struct, frozen=True, kw_only=True, omit_defaults=True):

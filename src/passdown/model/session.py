@@ -67,11 +67,16 @@ class SessionStart(Event, frozen=True, kw_only=True, omit_defaults=True, tag="se
 
 
 class UserMessage(Event, frozen=True, kw_only=True, omit_defaults=True, tag="user_message"):
-    """A message in the user's role, with who really wrote it. `images` counts attached images."""
+    """A message in the user's role, with who really wrote it. `images` counts attached images.
+
+    `command` names the slash command that a person gave, where it stands for a prompt that somebody wrote; a message
+    has none for commands that the agent's program carries out itself (`/clear`).
+    """
 
     text: str
     origin: Origin = "human"
     images: int = 0
+    command: str = ""
 
 
 class AssistantMessage(Event, frozen=True, kw_only=True, omit_defaults=True, tag="assistant_message"):

@@ -38,8 +38,10 @@ def first_request(context: Context) -> Directive | None:
     evidence = context.evidence
     started = sorted(evidence.sessions, key=lambda s: (s.started_at is None, s.started_at or 0))
     order = [session.session_id for session in started]
-    asked = [directive for directive in evidence.directives if not is_vague(directive.text)] or list(
-        evidence.directives
+    asked = (
+        [directive for directive in evidence.directives if not is_vague(directive.text)]
+        or [directive for directive in evidence.directives if directive.origin == "command"]
+        or list(evidence.directives)
     )
     for name in order:
         for directive in asked:
@@ -49,8 +51,13 @@ def first_request(context: Context) -> Directive | None:
 
 
 def last_request(context: Context) -> Directive | None:
-    """Return the last human message that asks for something: more than "go on", "yes" or "thanks"."""
-    asked = [d for d in context.evidence.directives if d.origin == "human" and not is_filler(d.text)]
+    """Return the last human message that asks for something: more than "go on", "yes" or "thanks".
+
+    Without one, the last slash command that stands for a prompt.
+    """
+    directives = context.evidence.directives
+    asked = [d for d in directives if d.origin == "human" and not is_filler(d.text)]
+    asked = asked or [d for d in directives if d.origin == "command"]
     return asked[-1] if asked else None
 
 
@@ -62,7 +69,9 @@ def last_substance(context: Context) -> Directive | None:
 
 
 def wish_of(request: Directive) -> str:
-    """Return the words of a request; of a plan, its title."""
+    """Return the words of a request; of a plan, its title; of a slash command, that it is one."""
+    if request.origin == "command":
+        return f"{request.text} (slash command)"
     if request.origin != "plan":
         return request.text
     _, _, plan = request.text.partition(":")

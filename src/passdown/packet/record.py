@@ -55,7 +55,7 @@ def list_directives(context: Context) -> tuple[list[DirectiveLine], int]:
     """
     if previous := last_known(context):
         return handed_down(context, previous.directives), previous.omitted.get("directives", 0)
-    words = [directive for directive in context.evidence.directives if directive.origin == "human"]
+    words = [directive for directive in context.evidence.directives if directive.origin != "plan"]
     said = {normalize_text(directive.text): directive for directive in words}
     directives = [d for d in words if said[normalize_text(d.text)] is d and d.text.strip()]
     opening = first_request(context)

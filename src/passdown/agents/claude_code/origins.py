@@ -44,12 +44,16 @@ class Notice(NamedTuple):
     exit_code: int | None
 
 
-def classify(text: str) -> tuple[Origin, str]:
-    """Return who wrote the text, and the text itself without what the program glued before it."""
+def _unglued(text: str) -> str:
     start = 0
     while (glued := _GLUED.match(text, start)) and glued.end() < len(text):
         start = glued.end()
-    head = text[start:].lstrip()
+    return text[start:].lstrip()
+
+
+def classify(text: str) -> tuple[Origin, str]:
+    """Return who wrote the text, and the text itself without what the program glued before it."""
+    head = _unglued(text)
     if not head.startswith(("<", "{", "C", "O", "S", "I")):
         return "human", head
     if head.startswith(("<command-name>", "<command-message>")):
@@ -63,6 +67,15 @@ def classify(text: str) -> tuple[Origin, str]:
     if head.startswith(PLAN):
         return "plan", head
     return "human", head
+
+
+def prompt_command(text: str) -> str:
+    """Return the name of a command that stands for a prompt; nothing for one that the program carries out itself.
+
+    The program writes the name of its own ones first, and of the others what it shows while they run.
+    """
+    head = _unglued(text)
+    return _between(head, "command-name")[:200] if head.startswith("<command-message>") else ""
 
 
 def _command(name: str, arguments: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 
 from passdown.agents.claude_code.assistant import Speaker
-from passdown.agents.claude_code.origins import INTERRUPTED, SUMMARY, Notice, classify, notice_of
+from passdown.agents.claude_code.origins import INTERRUPTED, SUMMARY, Notice, classify, notice_of, prompt_command
 from passdown.agents.claude_code.queue import PromptQueue
 from passdown.agents.claude_code.records import BAD, Compacted, Row, milliseconds, text_of, whole
 from passdown.model.session import (
@@ -155,7 +155,8 @@ class Reader:
         origin, clean = people[0] if people else parts[0] if parts else ("human", "")
         if len(people) > 1:
             clean = "\n".join(part[1] for part in people)
-        self._message(self._origin(row, origin, where), clean, images, where)
+        origin = self._origin(row, origin, where)
+        self._message(origin, clean, images, where, prompt_command(texts[0]) if origin == "command" else "")
 
     def _origin(self, row: Row, origin: Origin, where: dict[str, Any]) -> Origin:
         """Refine what the text says by what the row says: its flags are surer than any wording."""
@@ -174,7 +175,7 @@ class Reader:
             return "injected"
         return origin
 
-    def _message(self, origin: Origin, text: str, images: int, where: dict[str, Any]) -> None:
+    def _message(self, origin: Origin, text: str, images: int, where: dict[str, Any], command: str = "") -> None:
         self.speaker.flush(where.get("agent_id", ""))
         if not where.get("agent_id"):
             self.queue.delivered(text)
@@ -183,7 +184,7 @@ class Reader:
                 self._notice(notice, where)
         elif origin == "subagent":
             self.speaker.begin(where["agent_id"], text)
-        self.out.append(UserMessage(text=text, origin=origin, images=images, **where))
+        self.out.append(UserMessage(text=text, origin=origin, images=images, command=command, **where))
 
     def _notice(self, notice: Notice, where: dict[str, Any]) -> None:
         self.speaker.settle(notice.task_id, notice.status, notice.exit_code, notice.summary, where)
