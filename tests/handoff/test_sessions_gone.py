@@ -116,6 +116,7 @@ def test_a_test_run_that_is_recorded_here_takes_the_place_of_the_carried_one(gon
     gone.write("feedback_record.jsonl", json.dumps(row) + "\n")
     second = wrapped(gone.root)
     assert (second.tests.last_outcome, second.tests.from_packet) == ("green", "")
+    assert second.next_action.text == "write the parser"
 
 
 def carried(drafted: Draft) -> bool:
@@ -154,3 +155,21 @@ def test_an_edit_that_was_cut_short_stays_named_until_it_is_committed(work: Any,
     assert (second.path, second.basis, second.from_packet) == ("src/p.py", "declared", first.packet_id)
     work.commit("the parser")
     assert wrapped(work.root).interrupted_edit is None
+
+
+def test_what_is_open_here_comes_before_a_step_that_was_only_said(
+    repository: Any, claude_session: Any, isolated_home: Path
+) -> None:
+    session = claude_session(repository.root)
+    session.clock = repository.clock + 600
+    session.human("Explain how src/p.py keeps quoted commas.")
+    session.says("Next: write the parser in src/p.py.")
+    repository.write("src/p.py", "x = 1\n")
+    first = wrapped(repository.root)
+    assert first.next_action.text == "Next: write the parser in src/p.py."
+    shutil.rmtree(isolated_home / ".claude")
+    assert wrapped(repository.root).next_action.text == first.next_action.text
+    task = {"id": "T-001", "goal": "Limit the export to 100 rows", "owner": "builder", "acceptance": ["it is limited"],
+            "status": "in_progress"}  # fmt: skip
+    repository.write("task_board.json", json.dumps([task]))
+    assert "Limit the export" in wrapped(repository.root).next_action.text

@@ -97,9 +97,11 @@ def tests_of_gone(context: Context) -> Tests | None:
 
 
 def step_of_gone(context: Context) -> NextAction | None:
-    """Return the next step that a gone session led to; what a file says is read anew."""
+    """Return the next step that a gone session led to; what a file says, or a run recorded here, is read anew."""
     previous = last_known(context)
     if previous is None or previous.next_action.source not in _FROM_SESSIONS:
+        return None
+    if previous.next_action.kind == "command" and context.evidence.tests.last_outcome:
         return None
     return structs.replace(previous.next_action, source=EARLIER, basis="declared")
 

@@ -114,13 +114,16 @@ def _derived(
     yield from _owed(questions)
     yield from _failing(context)
     yield from _blocking(risks)
-    if (earlier := step_of_gone(context)) is not None:
+    earlier = step_of_gone(context)
+    if earlier is not None and earlier.kind == "command":  # a failing test; any other gives way to what is open here
         yield earlier
     for rule, items in _open_items(remaining):
         for item in items:
             text = f"{item.id}: {item.text}" if rule.startswith("board") and is_vague(item.text) else item.text
             if not is_vague(text):
                 yield _action(text, f"derived:{rule}", basis=item.basis)
+    if earlier is not None:
+        yield earlier
     step, request = context.evidence.last_step, last_request(context)
     waiting = request is not None and step is not None and (request.at or 0) > (step.at or 0) > 0
     ahead = step is not None and says_what_next(step.text) and not is_carried_out(step)
