@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from passdown.data.engine.run import Ran
 
 
+_FIRST = ("read", "quality")
+"""Steps that drop what a user named: of each reason one example is told."""
+
+
 def report(ran: dict[str, Ran], *, as_json: bool) -> None:
     """Print what each step made and dropped. Raises `NoEvidenceError` where nothing is left to go on with."""
     import msgspec
@@ -36,7 +40,7 @@ def _print(ran: dict[str, Ran]) -> None:
     print_table(header, rows)
     for name, one in ran.items():
         for reason, count in one.rejected.items():
-            such = f" ({one_line(one.examples[reason], 160)})" if name == "read" and reason in one.examples else ""
+            such = f" ({one_line(one.examples[reason], 160)})" if name in _FIRST and reason in one.examples else ""
             click.echo(f"{name} dropped {count:,}: {one_line(reason, 120)}{such}", err=True)
 
 

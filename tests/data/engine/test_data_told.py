@@ -94,11 +94,11 @@ def test_where_nothing_is_left_that_is_said_with_an_example(tmp_path: Path) -> N
     assert done.code == 4
     read = json.loads(done.stdout)["steps"]["read"]
     assert read["rejected"] == {"unreadable": 1}
-    assert read["examples"]["unreadable"].startswith("notes.txt, ")
+    assert read["examples"]["unreadable"].startswith("notes.txt: ")
     assert "nothing is left after the step `read`" in done.stderr
     again = passdown("ingest", str(tmp_path / "notes.txt"), "-o", str(tmp_path / "work"))
     assert again.code == 4
-    assert "read dropped 1: unreadable (notes.txt, " in again.stderr
+    assert "read dropped 1: unreadable (notes.txt: " in again.stderr
 
 
 def test_an_export_of_nothing_is_said_to_be_one(built: Path, tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def _told(reject: Reject) -> str:
     """Return which row was dropped, in a few words."""
     where = reject.provenance
     row = f"{where.file}:{where.row}" if where is not None and where.row else where.file if where is not None else ""
-    return ", ".join(filter(None, (row or reject.trajectory_id, reject.detail)))[:EXAMPLE]
+    return ": ".join(filter(None, (row or reject.trajectory_id, reject.detail)))[:EXAMPLE]
 
 
 def run_stage(
