@@ -85,6 +85,15 @@ def test_tried_after_lists_edits_and_commands_once(log) -> None:
     assert log.chain("pytest").tried_after == ("edit src/x.py", "run pip install foo")
 
 
+@pytest.mark.parametrize(
+    ("command", "ended"),
+    [("sed -i s/a/b/ a.py && mkdir -p out", "ok"), ("python mend.py", "unknown"), ("pytest -q", "unknown")],
+)
+def test_an_answer_without_a_word_is_success_of_what_has_none_to_say(log, command, ended) -> None:
+    log.run(command, exit_code=None, outcome="unknown")
+    assert log.chain(command).final == ended
+
+
 def test_no_result_is_unknown_and_a_failure(log) -> None:
     log.begin("pytest -k slow")
     chain = log.chain("pytest -k slow")

@@ -119,6 +119,12 @@ def is_announced(said: str) -> bool:
     return _holds(_ANNOUNCED_WORDS, said.lower()) and compiled(_ANNOUNCED).search(said) is not None
 
 
+def is_silent(parts: Sequence[Part]) -> bool:
+    """Say whether a shell text has nothing to say when all goes well: it changes files or looks, and runs no code."""
+    looks = [look_at(part.text) for part in parts]
+    return bool(looks) and all(look.kind in {"edit", "search", "vcs"} or look.reader for look in looks)
+
+
 def _unreported(parts: Sequence[Part], output: str) -> Verdict:
     """Judge a run whose ending nobody reported: by its output when there is any, else it has no result."""
     if not output.strip():

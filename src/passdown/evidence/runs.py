@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
-from passdown.evidence.classify import Result, Verdict, judge, weigh
+from passdown.evidence.classify import OK, Result, Verdict, is_silent, judge, weigh
 from passdown.evidence.identity import Identity, identify
 from passdown.evidence.output import MAX_TAIL, error_line, one_line, tail_of
 from passdown.evidence.places import Places
@@ -151,6 +151,8 @@ def _finish(pending: _Pending, event: ToolResult) -> Finished:
     if event.outcome == "ok" and event.exit_code in (None, 0) and not identity.masking:
         return Finished(_fine(pending, event), identity, event.text, pending.active and event.active)
     verdict = weigh(identity.parts, event.exit_code, event.outcome, event.text, pending.said)
+    if verdict.result == "unknown" and is_silent(identity.parts):
+        verdict = OK  # it was answered, without a word: so ends what has none to say
     run = _record(
         identity,
         verdict,
