@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from passdown.errors import NextActionError
-from passdown.model.evidence import Directive, Evidence, FileTouch, PlanFact, Statement, TestFacts
+from passdown.model.evidence import Directive, Evidence, FileTouch, PlanFact, Source, Statement, TestFacts
 from passdown.model.finding import Finding
 from passdown.model.session import PlanItem
 from passdown.model.workbench import QuestionRow, State, Task, Verification, Workbench
@@ -267,3 +267,19 @@ def test_to_stop_is_nothing_to_take_up(make_evidence: Callable[..., Evidence], s
                              tests=TestFacts(), chains=(), turn_closed=False, statements=())  # fmt: skip
     named = build_packet(evidence).next_action.text
     assert (said in named, "Mend the loader" in named) == (asks, not asks)
+
+
+@pytest.mark.parametrize(("asked", "said", "waits"), [(7, 3, True), (3, 7, False)])
+def test_without_a_clock_the_order_in_the_session_says_who_spoke_last(
+    make_evidence: Callable[..., Evidence], asked: int, said: int, waits: bool
+) -> None:
+    def line(number: int) -> Source:
+        return Source(kind="session", path="s", line=number)
+
+    request = Directive(text="Please rename the parser to reader", source=line(asked))
+    evidence = make_evidence(
+        directives=(request,), last_step=Statement(text="The cache is in now.", source=line(said)), plan=None,
+        turn_closed=True, tests=TestFacts(), statements=(),
+    )  # fmt: skip
+    text = build_packet(evidence).next_action.text
+    assert text.startswith("Take up the last request" if waits else "Review the diff")

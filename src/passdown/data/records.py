@@ -20,7 +20,9 @@ ActionKind = Literal[
 ]  # fmt: skip
 PointKind = Literal["milestone", "mid", "error", "review", "delegation"]
 ViewName = Literal["repo", "trace", "summary", "structured", "oracle_structured"]
-FactType = Literal["file_changed", "test_result", "decision", "risk", "todo", "cmd", "env", "goal", "next_action"]
+FactType = Literal[
+    "file_changed", "test_result", "decision", "review", "risk", "todo", "cmd", "env", "goal", "next_action"
+]
 FactStatus = Literal["observed", "stated", "inferred"]
 SubtaskStatus = Literal["done", "in_progress", "todo", "unknown"]
 

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from passdown.errors import NextActionError
 from passdown.evidence.proving import proving_part
-from passdown.model.evidence import Basis, CommandChain, Directive
+from passdown.model.evidence import Basis, CommandChain, Directive, Statement
 from passdown.model.packet import NextAction, Question, RemainingItem, Risk
 from passdown.model.pattern import lazy_pattern
 from passdown.packet.brief import brief
@@ -125,7 +125,7 @@ def _derived(
     if earlier is not None:
         yield earlier
     step, request = context.evidence.last_step, last_request(context)
-    waiting = request is not None and step is not None and (request.at or 0) > (step.at or 0) > 0
+    waiting = request is not None and step is not None and _is_after(request, step)
     ahead = step is not None and says_what_next(step.text) and not is_carried_out(step)
     if step is not None and ahead and not waiting:
         yield _action(_one(context, step.text), "derived:last_step", basis="declared")
@@ -136,6 +136,16 @@ def _derived(
         yield _action(_one(context, ended), "derived:begun", kind="review")
     elif (wish := first_request(context)) is not None and context.evidence.repository.changes:
         yield _action(f"Review the diff against the plan “{wish_of(wish)}”", "derived:plan", kind="review")
+
+
+def _is_after(request: Directive, said: Statement) -> bool:
+    """Say whether a person asked after the agent's last words: by the clock, else by the line of their session."""
+    if request.at and said.at:
+        return request.at > said.at
+    asked, answered = request.source, said.source
+    if asked is None or answered is None or (asked.kind, asked.path) != (answered.kind, answered.path):
+        return False
+    return asked.line > answered.line > 0
 
 
 def _requested(context: Context, request: Directive, *, waiting: bool) -> NextAction:

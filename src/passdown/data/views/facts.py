@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from passdown.data.records import Fact, FactStatus, FactType, Step
+from passdown.data.reviews.incoming import comments_of
 from passdown.data.views.continuation import step_of
 from passdown.data.views.material import Material
 from passdown.evidence.chains import is_failure
@@ -74,7 +75,8 @@ class _Facts:
 
 
 _ORDER: tuple[FactType, ...] = (
-    "goal", "file_changed", "test_result", "cmd", "decision", "todo", "risk", "env", "next_action",
+    "goal", "file_changed", "test_result", "cmd", "decision", "review", "todo", "risk", "env",
+    "next_action",
 )  # fmt: skip
 
 
@@ -87,6 +89,7 @@ def list_facts(material: Material) -> tuple[Fact, ...]:
         facts.add("file_changed", path, f"{value}, committed" if known.committed else value, known.step)
     _runs(material, facts)
     _words(material, facts)
+    _reviews(material, facts)
     _environment(material, facts)
     _packet(material, facts)
     return facts.done()
@@ -161,6 +164,16 @@ def _words(material: Material, facts: _Facts) -> None:
             facts.add("todo", item.text, item.status, _step(evidence.plan.source), "stated")
 
 
+def _reviews(material: Material, facts: _Facts) -> None:
+    """Add what reviews said, whether it was dealt with or not: a fact for each comment."""
+    for step in material.prefix.steps:
+        for comment in material.shared.of_step("reviews", step, comments_of):
+            words = " ".join(comment.text.split())
+            where = f"{comment.by}, of {comment.place}" if comment.place else comment.by
+            value = f"{where}: …{words[KEY - 1 :]}" if len(words) > KEY else where
+            facts.add("review", words, value, step.idx, "stated")
+
+
 def _choices(step: Step) -> list[str]:
     """Return the sentences in which the agent says what it chose over something else."""
     found: list[str] = []
@@ -200,7 +213,8 @@ def _packet(material: Material, facts: _Facts) -> None:
             facts.add("risk", risk.detail, risk.code, step, "inferred")
     for failed in packet.failed_attempts:
         if not failed.resolved:
-            facts.add("risk", failed.what, f"tried, failed: {failed.why}", step_of(failed.line), "observed")
+            how = "begun, no result recorded" if failed.ended == "unknown" else f"tried, failed: {failed.why}"
+            facts.add("risk", failed.what, how, step_of(failed.line), "observed")
     action = packet.next_action
     said = evidence.last_step if action.source == "derived:last_step" else None
     step = _step(said.source) if said else tests if action.source.startswith("derived:failing") else None

@@ -20,6 +20,7 @@ _CATEGORIES: tuple[tuple[str, FactType, frozenset[str]], ...] = (
     ("Changed", "file_changed", frozenset()),
     ("Tested", "test_result", frozenset()),
     ("Decisions", "decision", frozenset()),
+    ("Comments of reviews", "review", frozenset()),
     ("Risks", "risk", frozenset()),
     ("Environment", "env", frozenset()),
     ("Next action", "next_action", frozenset()),
@@ -57,6 +58,8 @@ def _index(facts: tuple[Fact, ...], items: int, chars: int) -> tuple[list[str], 
         of_kind = [fact for fact in facts if fact.type == kind and (not states or fact.value in states)]
         kept = of_kind[-items:]
         left += len(of_kind) - len(kept)
+        if not kept and kind == "review":
+            continue
         if not kept:
             lines.append(f"- {title}: {NONE}")
             continue

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from passdown.data.points.brought import brings
+from passdown.data.reviews.brought import brings
 
 LEADS = """\
 Here are the review comments:
@@ -40,6 +40,7 @@ I got this feedback on your fix:
 Another round of comments:
 Please address the comments from this code review:
 What do you think of copilot's remarks below:
+What do you think of this review:
 The review is back:
 レビュー結果：
 レビューで以下の指摘をもらいました：
@@ -57,6 +58,16 @@ BLOCKS = [
     "> `close()` can hang, since it has no timeout.",
     "**Joe**: the limit should have a name",
 ]
+REPORT = """\
+I read it twice. Overall the structure is solid. The biggest issue is the lock: it is dropped before the channel is closed. Consider
+moving the call to the end of the function. The design has no place for the limit, which stands in two files.
+
+Strengths
+- it is short
+
+Weaknesses
+- nobody holds the lock when the channel is closed
+"""
 LAID_OUT = [
     "Verify each finding first.\n\nIn `@src/a.py` around lines 3 - 9, the lock is dropped.",
     "src/a.py\nComment on lines +3 to +9\n  lock.release()\nsome-bot\nThis drops the lock.",
@@ -74,6 +85,8 @@ LAID_OUT = [
     "At src/a.py, line 3:\n\n<comment>The lock is dropped.</comment>",
     "- src/a.py:12-19 \u2014 The lock is dropped before the channel is closed.",
     "CRITICAL BUGS (now)\n\n1. The lock is dropped (src/a.py:12-19)",
+    "Critical \u00b7 @src/a.py\nThe lock is dropped.\n\nMinor \u00b7 @src/b.py\nThe limit has no name.",
+    REPORT,
     "issue (blocking, security): the lock is dropped",
     "Some-bot left a comment\nThe lock is dropped.",
     'The reviewer says "the lock is dropped before the channel is closed", is that so?',

@@ -89,6 +89,7 @@ def _told() -> str:
         rf"\b{_JUDGE} (?:(?:has|have|also|just|now|still|again|then|[\w.-]+) ){{0,2}}?{_SAID}"
         rf"|\b{_SOMEBODY} (?:[\w.-]+ )?{_GAVE} (?:[\w']+ ){{0,4}}?{_COMMENTS}\b"
         rf"|\b{_HERE} (?:[\w-]+ ){{0,4}}?(?:{_SURE}|review)\b"
+        r"|\b(?:this|these|the following) (?:\w+ )?(?:feedback|reviews?|findings|remarks|critique|assessment)\b"
         # found in the review; this came up in review; asked codex to review it; the review came back
         r"|\b(?:found|flagged|raised|noticed|reported|came up|mentioned) (?:during|in|by) "
         rf"(?:(?:the|a|an|my|our) )?(?:\w+ )?{_REVIEW}\b|\b(?:from|in|during) (?:(?:the|a|my|our|this) )?{_REVIEW}(?=:)"

@@ -1,4 +1,4 @@
-"""Comments of a review in what a call showed: those of a forge, or of a program that reviews."""
+"""Comments of a review that a call showed: those of a forge, or of a program that reviews."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from passdown.data.reviews.comment import Comment, comments_in
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import ToolCall
 
@@ -35,6 +36,7 @@ _SERVICES = frozenset((
     "sonarqubecloud",
 ))  # fmt: skip
 """Those who say on a change what they built or measured, without having read it."""
+_SPEAKER = lazy_pattern(r"\nauthor:\t")
 _JSON = lazy_pattern(r"(?m)^[\[{]")
 _NEXT = lazy_pattern(r"\S|\Z")
 _DECODER = json.JSONDecoder()
@@ -43,30 +45,34 @@ _PROSE = lazy_pattern(r"(?:\b[A-Za-z'`-]{1,40}[,;:.]? ){3}[A-Za-z'`-]")
 """Four words in a row: what a comment has, and a list of names and states has not."""
 
 
-def shows(call: ToolCall, text: str, *, forge: bool) -> bool:
-    """Say whether a call showed comments of a review, and not only that there are some, or what else was said.
+def fetched(call: ToolCall, text: str, *, forge: bool) -> list[Comment]:
+    """Return the comments that a call showed: none where it only showed that there are some, or what else was said.
 
     `forge` says that its command ran a forge's own program.
     """
     command = call.command[:4000]
-    if command:
-        issue = forge and _ISSUE.search(command) is not None
-        if not issue and not (forge and _REVIEWS.search(command)) and not _PROGRAM.search(command):
-            return False
-        said = _comments(text[:_MOST])
-        return _PROSE.search(said) is not None and (not issue or _REVIEWER.search(command + said) is not None)
-    method = str(call.arguments.get("method", ""))
-    if not _TOOL.search(call.tool) and not (_METHOD.match(method) and "pull" in call.tool):
-        return False
-    return _PROSE.search(_comments(text[:_MOST])) is not None
+    if not command:
+        method = str(call.arguments.get("method", ""))
+        asked = _TOOL.search(call.tool) or (_METHOD.match(method) and "pull" in call.tool)
+        return _comments(text[:_MOST]) if asked else []
+    issue = forge and _ISSUE.search(command) is not None
+    if not issue and not (forge and _REVIEWS.search(command)) and not _PROGRAM.search(command):
+        return []
+    found = _comments(text[:_MOST])
+    said = " ".join((command, *(comment.text for comment in found)))
+    return found if not issue or _REVIEWER.search(said) else []
 
 
-def _comments(text: str) -> str:
+def _comments(text: str) -> list[Comment]:
     """Return what people say in an answer: of JSON the bodies of comments, else all of it."""
+    return [comment for comment in _all(text) if _PROSE.search(comment.text)]
+
+
+def _all(text: str) -> list[Comment]:
     at = _JSON.search(text)
     if at is None:
         return _of_people(text)
-    said: list[str] = []
+    said: list[Comment] = []
     start = at.start()
     while start < len(text):
         try:
@@ -76,37 +82,45 @@ def _comments(text: str) -> str:
         said += _bodies(answer)
         following = _NEXT.search(text, end)
         start = following.start() if following else len(text)
-    return "\n".join(said) if start > at.start() else text
+    return said if start > at.start() else comments_in(text, "a reviewer")
 
 
-def _of_people(text: str) -> str:
-    """Leave out what services say, in what `gh pr view --comments` prints."""
-    kept: list[str] = []
-    service = False
-    for line in text.split("\n"):
-        if line.startswith("author:\t"):
-            service = line[8:].strip().removesuffix("[bot]") in _SERVICES
-        if not service:
-            kept.append(line)
-    return "\n".join(kept)
+def _of_people(text: str) -> list[Comment]:
+    """Return what is printed, without what services say: `gh pr view --comments` names who speaks, and then `--`."""
+    first, *parts = _SPEAKER.split("\n" + text)
+    said = comments_in(first, "a reviewer")
+    for part in parts:
+        head, _, body = part.partition("\n--\n")
+        if head.partition("\n")[0].strip().removesuffix("[bot]") not in _SERVICES:
+            said += comments_in(body.removesuffix("\n--"), "a reviewer")
+    return said
 
 
-def _bodies(answer: Any) -> Iterator[str]:
+def _bodies(answer: Any) -> Iterator[Comment]:
     """Yield what comments say. The body of the change itself, which lists them, is none of it."""
     whole = isinstance(answer, dict) and ("data" in answer or not _PARTS.isdisjoint(answer))
     left: list[tuple[Any, bool]] = [(answer, not whole)]
     while left:
         value, inside = left.pop()
         if isinstance(value, list):
-            left += [(one, inside) for one in value]
+            left += [(one, inside) for one in reversed(value)]
         elif isinstance(value, dict) and _author(value) not in _SERVICES:
-            left += [(part, inside or key in _PARTS) for key, part in value.items() if isinstance(part, (dict, list))]
+            parts = [(key, part) for key, part in value.items() if isinstance(part, (dict, list))]
+            left += [(part, inside or key in _PARTS) for key, part in reversed(parts)]
             texts = {key: part for key, part in value.items() if isinstance(part, str)}
             if inside:
-                yield from [part for key, part in texts.items() if "body" in key] or texts.values()
+                bodies = [part for key, part in texts.items() if "body" in key] or texts.values()
+                yield from (Comment(body, "a reviewer", _place(value)) for body in bodies)
 
 
 def _author(comment: dict[str, Any]) -> str:
     by = comment.get("author") or comment.get("user")
     name = by.get("login") if isinstance(by, dict) else by
     return name.removesuffix("[bot]") if isinstance(name, str) else ""
+
+
+def _place(comment: dict[str, Any]) -> str:
+    path, line = comment.get("path"), comment.get("line")
+    return (
+        f"{path}:{line}" if isinstance(path, str) and isinstance(line, int) else path if isinstance(path, str) else ""
+    )

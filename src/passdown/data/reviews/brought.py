@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from passdown.data.points.calls import ABROAD, CALLS
-from passdown.data.points.layouts import is_laid_out
+from passdown.data.reviews.calls import ABROAD, CALLS
+from passdown.data.reviews.layouts import is_laid_out
 from passdown.model.pattern import lazy_pattern
 
 _MOST = 8000

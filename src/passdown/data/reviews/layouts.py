@@ -29,12 +29,15 @@ _TAG = lazy_pattern(
 _LEVEL = r"(?:critical|high|medium|low|major|minor)"
 _GRADED = lazy_pattern(
     rf"(?im)^\W{{0,12}}(?:(?:finding|issue) )?(?:[A-Z]{{0,2}}\d+[.):]? *)?[\[(]?{_LEVEL}(?: (?:severity|priority))?"
-    rf"[\])]? *(?:[:\u2014\u2013-]|$)|[^\n]\s\d+[.)] {_LEVEL}: "
+    rf"[\])]? *(?:[:|\u00b7\u2014\u2013-]|$)|[^\n]\s\d+[.)] {_LEVEL}: "
     rf"|^\W{{0,4}}\d+[.)] [^\n]{{10,160}} [\[(]{_LEVEL}[\])]$"
     r"|^\W{0,8}(?:critical|important|major|minor|must-fix|high-priority) (?:bugs|issues|problems|findings|fixes)\b"
 )
 """A comment under its severity."""
-_PLACE = lazy_pattern(r"[\w/-]{1,80}\.\w{1,5}(?::\d|[ (]+(?:L|lines? )\d)|\blines? \d")
+_PLACE = lazy_pattern(
+    rf"(?im:^\W{{0,8}}{_LEVEL} [|\u00b7\u2014\u2013-] [`@]{{0,2}}[\w./-]{{1,80}}\.\w{{1,5}}\b)|"
+    r"[\w/-]{1,80}\.\w{1,5}(?::\d|[ (]+(?:L|lines? )\d)|\blines? \d"
+)
 _PLACED = lazy_pattern(
     r"(?m)^[ \t]*[-*\u2022] [@`]?[\w./-]{1,80}\.\w{1,5}:\d+(?:-\d+)?`?:?(?: ?[\u2014\u2013-]+)?"
     r" (?!(?i:error|warning|failed)\b)\w+(?: \S+){2}"
@@ -55,6 +58,48 @@ _PART = lazy_pattern(
 """The title of a report, and one of its parts."""
 
 
+_HEAD = r"(?im)^\W{0,8}(?:\d+[.)] *)?"
+_SIGNS = (
+    lazy_pattern(
+        r"(?i)\boverall\b[^\n.]{0,60}\b(?:solid|good|strong|clean|structure|design|excellent|well|sound|reasonable)\b"
+    ),
+    lazy_pattern(_HEAD + r"(?:strengths|what(?:'s| is) (?:good|strong|working|right)|what works|positives|pros)\b"),
+    lazy_pattern(
+        _HEAD + r"(?:weaknesses|concerns|gaps|issues|problems|risks|what(?:'s| is) (?:missing|wrong|weak)|cons"
+        r"|areas? (?:for|to) improve\w*)\b"
+    ),
+    lazy_pattern(
+        _HEAD
+        + r"(?:verdict|bottom line|final (?:verdict|assessment|thoughts)|overall (?:assessment|verdict|impression)"
+        r"|recommendations?|summary of (?:findings|review))\b"
+    ),
+    lazy_pattern(
+        r"(?i)\b(?:biggest|main|critical|major|minor|remaining|blocking|serious|key) (?:issues?|problems?|gaps?"
+        r"|concerns?|corrections?|fixes|flaws?|blockers?|risks?|weakness(?:es)?|errors?)\b"
+    ),
+    lazy_pattern(
+        r"(?im)^\W{0,8}(?:critical|major|minor|high|medium|low|P[0-3]|(?:must|should)[- ]fix|nice[- ]to[- ]have"
+        r"|blockers?)\b"
+    ),
+    lazy_pattern(
+        r"(?i)\b(?:i(?:'d| would) (?:suggest|recommend|change|fix|add|tighten|avoid|rename|keep|drop)"
+        r"|consider (?:\w+ly )?\w+ing|you should|my recommendation|i recommend)\b"
+    ),
+    lazy_pattern(
+        r"(?i)\b(?:your|the) (?:plan|design|implementation|approach|code|spec|draft|proposal|paper|document|diff"
+        r"|analysis|structure|architecture)\b[^\n.]{0,40}\b(?:is|looks|are|has|lacks|misses|does|doesn't)\b"
+    ),
+    lazy_pattern(
+        r"(?i)\b(?:excellent|very (?:strong|thorough|solid)|well[- ](?:structured|thought|written|designed)|solid"
+        r"|impressive|great (?:work|job|start))\b"
+    ),
+)
+"""What reports of reviews have, each of which other texts may have as well: praise, headings, grades, advice."""
+_ENOUGH = 3
+_LONG = 300
+"""Characters of the least report."""
+
+
 def is_laid_out(text: str) -> bool:
     """Say whether the text has the layout of a review's comments."""
     if _FORGE.search(text) or _TAG.search(text) or _is_finding(text):
@@ -62,7 +107,9 @@ def is_laid_out(text: str) -> bool:
     if _PLACED.match(text.lstrip()) or len(_PLACED.findall(text)) > 1 or (_GRADED.search(text) and _PLACE.search(text)):
         return True
     title = _TITLE.search(text)
-    return title is not None and _PART.search(text, title.end()) is not None
+    if title is not None and _PART.search(text, title.end()):
+        return True
+    return len(text) >= _LONG and sum(sign.search(text) is not None for sign in _SIGNS) >= _ENOUGH
 
 
 def _is_finding(text: str) -> bool:

@@ -1,0 +1,1 @@
+"""Reviews: how their comments come into a run, and what they say."""

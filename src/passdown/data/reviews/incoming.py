@@ -1,0 +1,53 @@
+"""The comments of reviews that come in with a step: fetched by a command, reported, or brought by a person."""
+
+from __future__ import annotations
+
+from passdown.data.records import Step
+from passdown.data.reviews.brought import brings
+from passdown.data.reviews.comment import Comment, comments_in
+from passdown.data.reviews.fetched import fetched
+from passdown.data.reviews.reviewer import is_report, is_reviewer, report_in_note, report_of_mate
+from passdown.model.pattern import lazy_pattern
+from passdown.model.session import ToolCall, ToolResult, UserMessage
+
+_FORGES = ("gh ", "glab ")
+_ENDED = lazy_pattern(r"<[^<>\n]{0,80}exit code -?\d+>")
+
+
+def comments_of(step: Step) -> list[Comment]:
+    """Return the comments that came in with a step, in order. What a reviewer in the background said is in its note."""
+    found: list[Comment] = []
+    for event in step.events:
+        if isinstance(event, UserMessage):
+            found += _said(event)
+        elif isinstance(event, ToolCall) and event.action == "delegate" and is_reviewer(event):
+            text = _result(step, event.call_id)
+            found += comments_in(text, "a reviewer") if is_report(text) else []
+    return found + shown(step)
+
+
+def _said(event: UserMessage) -> list[Comment]:
+    if event.origin in ("human", "queued"):
+        return comments_in(event.text, "a person") if brings(event.text) else []
+    if event.origin == "injected" and (report := report_of_mate(event.text) or report_in_note(event.text)):
+        return comments_in(report, "a reviewer")
+    return []
+
+
+def shown(step: Step) -> list[Comment]:
+    """Return the comments that the calls of a step showed."""
+    done = {action.call_id for action in step.actions if action.ok is not False}
+    forge = {action.call_id for action in step.actions if action.kind == "VCS" and action.target.startswith(_FORGES)}
+    found: list[Comment] = []
+    for event in step.events:
+        if isinstance(event, ToolCall) and event.call_id in done:
+            text = _ENDED.sub("", _result(step, event.call_id))
+            if is_report(text):
+                found += fetched(event, text, forge=event.call_id in forge)
+    return found
+
+
+def _result(step: Step, call_id: str) -> str:
+    """Return what a call of the step gave back last; nothing while it runs."""
+    results = [event for event in step.events if isinstance(event, ToolResult) and event.call_id == call_id]
+    return results[-1].text if results and results[-1].outcome != "running" else ""

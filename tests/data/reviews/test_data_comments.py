@@ -1,0 +1,69 @@
+"""What reviews say, comment by comment, and that views tell it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from passdown.data.reviews.comment import comments_in
+from passdown.data.reviews.incoming import comments_of
+from passdown.data.views.table import views_at
+from passdown.model.session import ToolCall, ToolResult, UserMessage
+
+LOCK = "The lock is dropped before the channel is closed."
+NAME = "The limit of five has no name of its own."
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"Codex found:\n\n1. {LOCK}\n2. {NAME}\n   It stands in two files.\n\nPlease mend both.",
+         [f"1. {LOCK}", f"2. {NAME}\n   It stands in two files."]),
+        (f"Review:\n\n{LOCK}\n\n{NAME}", [LOCK, NAME]),
+        (f"## Finding 1 (src/a.py:3)\n{LOCK}\n\n## Finding 2 (src/b.py:7)\n{NAME}",
+         [f"Finding 1 (src/a.py:3): {LOCK}", f"Finding 2 (src/b.py:7): {NAME}"]),
+        (f"- {LOCK}\n  - in `close`\n- {NAME}", [f"- {LOCK}\n  - in `close`", f"- {NAME}"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_a_text_is_split_at_its_comments(text, said):
+    assert [comment.text for comment in comments_in(text, "a person")] == said
+
+
+def begun(script):
+    return script().asks("Mend it.").runs("cat src/a.py", "x = 1\n").runs("sed -i s/1/2/ src/a.py")
+
+
+def test_every_way_in_which_comments_come(script):
+    run = begun(script).asks(f"Feedback on your change:\n- {LOCK}").says("I see.")
+    body = json.dumps([{"path": "src/a.py", "line": 3, "user": {"login": "m"}, "body": NAME}])
+    run = run.runs("gh api repos/o/r/pulls/7/comments", body)
+    shown = (
+        f"author:\tm\nassociation:\tmember\n--\n{LOCK}\n--\nauthor:\tvercel\n--\nYour preview is ready to be seen.\n--"
+    )
+    run = run.runs("gh pr view 7 --comments", shown)
+    call = {"description": "Review the change", "prompt": "Look at it."}
+    run.events.append(ToolCall(call_id="d", tool="Task", action="delegate", arguments=call))
+    run.events.append(ToolResult(call_id="d", outcome="ok", text=f"REJECT.\n\n- {LOCK}\n- {NAME}"))
+    note = f'<task-notification>\n<summary>Agent "Review it" finished</summary>\n<result>{LOCK} {NAME}</result>'
+    run.events.append(UserMessage(text=note, origin="injected"))
+    found = [comment for step in run.says("Good.").trajectory().steps for comment in comments_of(step)]
+    assert [(comment.by, comment.place) for comment in found] == [
+        ("a person", ""), ("a reviewer", "src/a.py:3"), ("a reviewer", ""), ("a reviewer", ""), ("a reviewer", ""),
+        ("a reviewer", ""),
+    ]  # fmt: skip
+    assert [comment.text for comment in found] == [
+        f"- {LOCK}", NAME, LOCK, f"- {LOCK}", f"- {NAME}", f"{LOCK} {NAME}",
+    ]  # fmt: skip
+
+
+def test_views_tell_what_a_review_said(script):
+    run = begun(script).asks(f"Feedback on your change:\n- {LOCK}\n- {NAME}").says("On it.").runs("ls", "src")
+    trajectory = run.trajectory()
+    asked = [step.idx for step in trajectory.steps if any(isinstance(event, UserMessage) for event in step.events)][-1]
+    before, after = views_at(trajectory, [asked, asked + 1], ("summary", "structured"))
+    for view in after:
+        assert LOCK in view.text
+        assert {fact.key for fact in view.facts if fact.type == "review"} == {f"- {LOCK}", f"- {NAME}"}
+    assert all(LOCK not in view.text for view in before)
