@@ -306,12 +306,21 @@ _COLOURS = {"ACTION": "green", "ENV": "blue", "HARNESS": "magenta", "RECONSTRUCT
 _SHOWN = 1200
 
 
+def _packet(found: Rendered) -> str:
+    """Return which packet the notes hold, where operators made another of the one that was written."""
+    if found.cut is None or found.sample.variant is None:
+        return ""
+    made = found.cut.perturbed[found.sample.variant]
+    return f"{made.packet_id[:12]}, changed from {made.derived_from[:12]}" if made.packet_id else ""
+
+
 def _show(found: Rendered, *, whole: bool) -> None:
     sample, run = found.sample, found.trajectory
     facts = {
         "trajectory": sample.trajectory_id, "source": run.provenance.source, "licence": run.provenance.licence or "?",
         "cut": f"{sample.k} of {len(run.steps)} steps, {sample.point}", "view": sample.view,
-        "operators": ", ".join(sample.ops), "level": sample.level, "difficulty": sample.difficulty,
+        "operators": ", ".join(sample.ops), "packet": _packet(found), "level": sample.level,
+        "difficulty": sample.difficulty,
         "continuation": sample.continuation and sample.continuation.kind, "stresses": ", ".join(sample.failure_modes),
     }  # fmt: skip
     click.secho(f"{sample.kind} {sample.sample_id}", bold=True)

@@ -14,9 +14,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from passdown.cli.main import run
 from passdown.data.engine.outputs import export
+from passdown.data.engine.shards import read_batches, shards_in, written
+from passdown.data.engine.stages import again, cuts_in
+from passdown.data.perturb.table import perturb
+from passdown.data.records import Perturbed
 
 
 class Done(NamedTuple):
@@ -130,3 +135,21 @@ def test_on_a_terminal_there_is_a_bar(built: Path, tmp_path: Path) -> None:
     assert b"export" in os.read(ours, 1 << 16)
     os.close(ours)
     assert done.stdout.startswith(b"train\t")
+
+
+def test_a_look_at_a_sample_tells_which_packet_was_changed(work: Path) -> None:
+    rows = [(path, row) for path in shards_in(work / "samples") for batch in read_batches(path) for row in batch]
+    [(path, row)] = rows
+    cuts = cuts_in(row)
+    at, view = next((cut, view) for cut in cuts.cuts for view in cut.views if view.name == "structured")
+    made = perturb(["drop_section@1"], at.snapshot, view, 1)
+    sample = next(sample for sample in cuts.samples if sample.k == at.point.k)
+    assert isinstance(made, Perturbed)
+    changed = replace(
+        cuts, cuts=(replace(at, perturbed=(made,)),),
+        samples=(replace(sample, view="structured", variant=0, kind="rl", ops=made.ops),),
+    )  # fmt: skip
+    with written(path) as writer:
+        writer.write(again(row, changed, "samples"))
+    told = passdown("inspect", str(work)).stdout
+    assert f"packet       {made.packet_id[:12]}, changed from {made.derived_from[:12]}" in told
