@@ -96,13 +96,16 @@ def _error(situation: Situation, command: str) -> Finding:
 
 
 def _stale(situation: Situation, command: str) -> Finding:
-    repository, last = situation.repository, situation.evidence.tests.last_outcome or "unknown"
+    repository, tests = situation.repository, situation.evidence.tests
+    last = tests.last_outcome or "unknown"
     code = any(is_relevant(change.path) for change in repository.changes)
-    what = "the code" if code else "documents only"
-    return Finding(
-        code="tests.stale", severity="block" if code else "warn",
-        detail=f"since the last recorded test run ({last}), {what} changed", fix=recorded(command),
-    )  # fmt: skip
+    if code:
+        detail = f"since the last recorded test run ({last}), the code changed"
+    elif tests.at:
+        detail = f"the last recorded test run ({last}) came before the last edit, though no code differs now"
+    else:
+        detail = f"the last recorded test run ({last}) does not say when it was"
+    return Finding(code="tests.stale", severity="block" if code else "warn", detail=detail, fix=recorded(command))
 
 
 def _not_run(situation: Situation, command: str) -> Finding:

@@ -54,7 +54,12 @@ class OwnSteps:
         elif step.source == "user" or kept.origin is not None:
             origin: Origin = kept.origin or "human"
             message = UserMessage(
-                text=text_of(step.message), origin=origin, images=max(0, kept.images), at=self._at, **self._base
+                text=text_of(step.message),
+                origin=origin,
+                command=kept.command,
+                images=max(0, kept.images),
+                at=self._at,
+                **self._base,
             )
             self._events.append(message)
         self._calls(step)

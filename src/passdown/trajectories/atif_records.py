@@ -77,6 +77,7 @@ class StepExtra(Struct, gc=False, omit_defaults=True):
     """What passdown keeps of a step: whose words it holds, when its parts were said, what happened behind it."""
 
     origin: Origin | None = None
+    command: str = ""
     images: int = 0
     at: int | None = None
     reasoning_at: int | None = None

@@ -221,6 +221,7 @@ class _Steps:
         self._open = None
         step.message = event.text
         step.extra.images = event.images
+        step.extra.command = event.command
         if event.origin != "human":
             step.extra.origin = event.origin
 
