@@ -46,6 +46,8 @@ def test_every_way_in_which_comments_come(script):
     call = {"description": "Review the change", "prompt": "Look at it."}
     run.events.append(ToolCall(call_id="d", tool="Task", action="delegate", arguments=call))
     run.events.append(ToolResult(call_id="d", outcome="ok", text=f"REJECT.\n\n- {LOCK}\n- {NAME}"))
+    run.events.append(ToolCall(call_id="e", tool="Task", action="delegate", arguments=call))
+    run.events.append(ToolResult(call_id="e", outcome="ok", text="Agent started in background. You will be told. " * 3))
     note = f'<task-notification>\n<summary>Agent "Review it" finished</summary>\n<result>{LOCK} {NAME}</result>'
     run.events.append(UserMessage(text=note, origin="injected"))
     found = [comment for step in run.says("Good.").trajectory().steps for comment in comments_of(step)]

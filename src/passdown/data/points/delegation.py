@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from passdown.data.actions.delegated import is_away
 from passdown.data.points.run import Found, Run
 from passdown.data.points.signals import Signals
 from passdown.data.records import Mark
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import ToolCall, ToolResult, UserMessage
 
-_LAUNCHED = lazy_pattern(
-    r"(?i)\b(?:launched|started|running|spawned)\b[^\n]{0,40}\b(?:successfully|in (?:the )?background|async\w*)"
-)
 _FINISHED = lazy_pattern(r"(?i)\bAgent\b[^\n]{0,200}\b(?:has )?(?:finished|completed|is done)\b")
 _NOTES = ("<task-notification", "<system_notification", "<subagent_notification")
 
@@ -47,11 +45,6 @@ def marks(run: Run) -> Iterator[Found]:
             yield Found(at + 1, Mark(detector="delegated", kind="delegation", steps=(at,)))
         if back:
             yield Found(at + 1, Mark(detector="returned", kind="delegation", steps=(at,)))
-
-
-def is_away(results: list[ToolResult]) -> bool:
-    """Say whether a subagent is still at work when the step ends."""
-    return not results or results[-1].outcome == "running" or _LAUNCHED.search(results[-1].text[:400]) is not None
 
 
 def returns(signals: Signals, at: int, away: dict[str, ToolCall]) -> list[Return]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passdown.data.points.delegation import is_away, returns
+from passdown.data.actions.delegated import is_away
+from passdown.data.points.delegation import returns
 from passdown.data.points.run import Found, Run
 from passdown.data.points.signals import Signals
 from passdown.data.records import Mark

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from passdown.data.actions.delegated import is_away
 from passdown.data.records import Step
 from passdown.data.reviews.brought import brings
 from passdown.data.reviews.comment import Comment, comments_in
@@ -21,8 +22,9 @@ def comments_of(step: Step) -> list[Comment]:
         if isinstance(event, UserMessage):
             found += _said(event)
         elif isinstance(event, ToolCall) and event.action == "delegate" and is_reviewer(event):
-            text = _result(step, event.call_id)
-            found += comments_in(text, "a reviewer") if is_report(text) else []
+            results = _results(step, event.call_id)
+            if not is_away(results) and results[-1].outcome == "ok" and is_report(results[-1].text):
+                found += comments_in(results[-1].text, "a reviewer")
     return found + shown(step)
 
 
@@ -41,13 +43,12 @@ def shown(step: Step) -> list[Comment]:
     found: list[Comment] = []
     for event in step.events:
         if isinstance(event, ToolCall) and event.call_id in done:
-            text = _ENDED.sub("", _result(step, event.call_id))
+            results = _results(step, event.call_id)
+            text = _ENDED.sub("", results[-1].text) if results and results[-1].outcome != "running" else ""
             if is_report(text):
                 found += fetched(event, text, forge=event.call_id in forge)
     return found
 
 
-def _result(step: Step, call_id: str) -> str:
-    """Return what a call of the step gave back last; nothing while it runs."""
-    results = [event for event in step.events if isinstance(event, ToolResult) and event.call_id == call_id]
-    return results[-1].text if results and results[-1].outcome != "running" else ""
+def _results(step: Step, call_id: str) -> list[ToolResult]:
+    return [event for event in step.events if isinstance(event, ToolResult) and event.call_id == call_id]
