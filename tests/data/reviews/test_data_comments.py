@@ -8,6 +8,7 @@ import pytest
 
 from passdown.data.reviews.comment import comments_in
 from passdown.data.reviews.incoming import comments_of
+from passdown.data.reviews.own import own_comments
 from passdown.data.views.table import views_at
 from passdown.model.session import ToolCall, ToolResult, UserMessage
 
@@ -24,6 +25,7 @@ NAME = "The limit of five has no name of its own."
         (f"## Finding 1 (src/a.py:3)\n{LOCK}\n\n## Finding 2 (src/b.py:7)\n{NAME}",
          [f"Finding 1 (src/a.py:3): {LOCK}", f"Finding 2 (src/b.py:7): {NAME}"]),
         (f"- {LOCK}\n  - in `close`\n- {NAME}", [f"- {LOCK}\n  - in `close`", f"- {NAME}"]),
+        (f"<details>\n<summary>Files</summary>\n\n| File | What |\n| --- | --- |\n\n{LOCK}\n\n</details>", [LOCK]),
         ("", []),
     ],
 )  # fmt: skip
@@ -69,3 +71,17 @@ def test_views_tell_what_a_review_said(script):
         assert LOCK in view.text
         assert {fact.key for fact in view.facts if fact.type == "review"} == {f"- {LOCK}", f"- {NAME}"}
     assert all(LOCK not in view.text for view in before)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f'I found one.\n\n::code-comment{{title="[P1] Lock" body="{LOCK}" file="/w/a.py" start=3 end=4 priority=1}}',
+         [(f"[P1] Lock: {LOCK}", "/w/a.py:3")]),
+        ('::code-comment{title="[P2] A \\"name\\"" body="none" file="a.py"}', [('[P2] A "name": none', "a.py")]),
+        ("Write them as ::code-comment{...}", []),
+        ("::code-comment{" + 'x="' + "a" * 30000, []),
+    ],
+)  # fmt: skip
+def test_comments_that_an_agent_writes_itself(text, said):
+    assert [(comment.text, comment.place) for comment in own_comments(text)] == said

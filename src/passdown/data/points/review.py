@@ -11,6 +11,7 @@ from passdown.data.points.signals import Signals
 from passdown.data.records import Mark
 from passdown.data.reviews.brought import brings
 from passdown.data.reviews.incoming import shown
+from passdown.data.reviews.own import own_comments
 from passdown.data.reviews.reviewer import (
     is_report,
     is_reviewer,
@@ -20,8 +21,6 @@ from passdown.data.reviews.reviewer import (
     result_in,
 )
 from passdown.model.session import AssistantMessage, ToolCall, UserMessage
-
-_OWN = "::code-comment{"
 
 
 def marks(run: Run) -> Iterator[Found]:
@@ -47,7 +46,7 @@ def marks(run: Run) -> Iterator[Found]:
 
 
 def _wrote(signals: Signals) -> bool:
-    return any(isinstance(event, AssistantMessage) and _OWN in event.text for event in signals.step.events)
+    return any(isinstance(event, AssistantMessage) and own_comments(event.text) for event in signals.step.events)
 
 
 def _said(signals: Signals) -> bool:

@@ -10,6 +10,8 @@ _ITEM = lazy_pattern(
     r"(?P<indent>[ \t]*)(?:[-*+\u2022\u25cf]|\d{1,2}[.)]|[A-Z]{1,2}\d{1,2}[.):]|\[\w{1,12}\]|>)[ \t]\S"
 )
 _HEADING = lazy_pattern(r"[ \t]*(?:#{1,6} |\*\*[^*\n]+\*\*:?\s*\Z)")
+_MARKUP = lazy_pattern(r"\s*(?:</?[a-zA-Z!]|\||[^\w\n]{0,4}<a )")
+"""A table, or tags that only fold or decorate what stands elsewhere."""
 _SHORT = 40
 """Characters below which a paragraph between the items of a list is no comment."""
 
@@ -34,6 +36,8 @@ def comments_in(text: str, by: str) -> list[Comment]:
     for item, block in blocks:
         if _HEADING.match(block) and "\n" not in block.strip():
             heading = block.strip("#* \t")
+            continue
+        if _MARKUP.match(block):
             continue
         if not item and (block.rstrip().endswith((":", "\uff1a")) or (listed and len(block) < _SHORT)):
             continue

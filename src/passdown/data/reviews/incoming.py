@@ -7,9 +7,10 @@ from passdown.data.records import Step
 from passdown.data.reviews.brought import brings
 from passdown.data.reviews.comment import Comment, comments_in
 from passdown.data.reviews.fetched import fetched
+from passdown.data.reviews.own import own_comments
 from passdown.data.reviews.reviewer import is_report, is_reviewer, report_in_note, report_of_mate
 from passdown.model.pattern import lazy_pattern
-from passdown.model.session import ToolCall, ToolResult, UserMessage
+from passdown.model.session import AssistantMessage, ToolCall, ToolResult, UserMessage
 
 _FORGES = ("gh ", "glab ")
 _ENDED = lazy_pattern(r"<[^<>\n]{0,80}exit code -?\d+>")
@@ -21,6 +22,8 @@ def comments_of(step: Step) -> list[Comment]:
     for event in step.events:
         if isinstance(event, UserMessage):
             found += _said(event)
+        elif isinstance(event, AssistantMessage):
+            found += own_comments(event.text)
         elif isinstance(event, ToolCall) and event.action == "delegate" and is_reviewer(event):
             results = _results(step, event.call_id)
             if not is_away(results) and results[-1].outcome == "ok" and is_report(results[-1].text):
