@@ -27,8 +27,10 @@ def marks(run: Run) -> Iterator[Found]:
     """Yield where the comments of a review have just come in."""
     away: dict[str, ToolCall] = {}
     reviewers = 0
+    begun = False
     for at, signals in enumerate(run.signals):
-        found = _wrote(signals) or bool(shown(signals.step)) or _said(signals)
+        found = _wrote(signals) or bool(shown(signals.step)) or (begun and _said(signals))
+        begun = begun or bool(signals.done)  # before that is no place to cut, and first messages are long
         for one in returns(signals, at, away):
             if is_reviewer(one.call):
                 found = found or is_report(result_in(one.text) if one.note else one.text)

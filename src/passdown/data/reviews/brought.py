@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from passdown.data.reviews.calls import ABROAD, CALLS
+from passdown.data.reviews.calls import ABROAD, CALLS, HINTS
 from passdown.data.reviews.layouts import is_laid_out
 from passdown.model.pattern import lazy_pattern
 
@@ -92,7 +92,12 @@ def brings(text: str) -> bool:
     text = text[:_MOST]
     if _PROCEDURE.search(text):
         return False
-    if is_laid_out(text) or any(_announces(text, found) for found in islice(CALLS.finditer(text), _FEW)):
+    if is_laid_out(text):
+        return True
+    lower = text.lower()
+    if any(hint in lower for hint in HINTS) and any(
+        _announces(text, found) for found in islice(CALLS.finditer(text), _FEW)
+    ):
         return True
     abroad = islice(ABROAD.finditer(text), _FEW)
     return any(_holds(text, found.end()) or _FENCED.match(text, found.end()) for found in abroad)

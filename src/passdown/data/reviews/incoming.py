@@ -13,6 +13,9 @@ from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AssistantMessage, ToolCall, ToolResult, UserMessage
 
 _FORGES = ("gh ", "glab ")
+_IN_COMMANDS = ("review", *_FORGES)
+_IN_TOOLS = ("omments", "eviews", "hreads", "OMMENTS", "EVIEWS", "HREADS", "pull")
+"""What every call has that shows comments: the program, or the name of the tool."""
 _ENDED = lazy_pattern(r"<[^<>\n]{0,80}exit code -?\d+>")
 
 
@@ -41,16 +44,25 @@ def _said(event: UserMessage) -> list[Comment]:
 
 def shown(step: Step) -> list[Comment]:
     """Return the comments that the calls of a step showed."""
+    calls = [event for event in step.events if isinstance(event, ToolCall) and _may_show(event)]
+    if not calls:
+        return []
     done = {action.call_id for action in step.actions if action.ok is not False}
     forge = {action.call_id for action in step.actions if action.kind == "VCS" and action.target.startswith(_FORGES)}
     found: list[Comment] = []
-    for event in step.events:
-        if isinstance(event, ToolCall) and event.call_id in done:
-            results = _results(step, event.call_id)
-            text = _ENDED.sub("", results[-1].text) if results and results[-1].outcome != "running" else ""
-            if is_report(text):
-                found += fetched(event, text, forge=event.call_id in forge)
+    for call in calls:
+        results = _results(step, call.call_id) if call.call_id in done else []
+        text = _ENDED.sub("", results[-1].text) if results and results[-1].outcome != "running" else ""
+        if is_report(text):
+            found += fetched(call, text, forge=call.call_id in forge)
     return found
+
+
+def _may_show(call: ToolCall) -> bool:
+    """Say whether a call is worth a look: most name neither a forge nor a review."""
+    words = _IN_COMMANDS if call.command else _IN_TOOLS
+    named = call.command or call.tool
+    return any(word in named for word in words)
 
 
 def _results(step: Step, call_id: str) -> list[ToolResult]:

@@ -165,8 +165,9 @@ def _words(material: Material, facts: _Facts) -> None:
 
 
 def _reviews(material: Material, facts: _Facts) -> None:
-    """Add what reviews said, whether it was dealt with or not: a fact for each comment."""
-    for step in material.prefix.steps:
+    """Add what reviews said, whether it was dealt with or not: a fact for each comment. The task is told as it is."""
+    first = next((at for at, step in enumerate(material.prefix.steps) if step.actions), 0)
+    for step in material.prefix.steps[first:]:
         for comment in material.shared.of_step("reviews", step, comments_of):
             words = " ".join(comment.text.split())
             where = f"{comment.by}, of {comment.place}" if comment.place else comment.by
