@@ -10,8 +10,9 @@ from msgspec import structs
 
 from passdown.data.prefix import cut
 from passdown.data.records import Fact, FileState, Outcome, Snapshot, Trajectory, View
+from passdown.data.scrubber import Scrubber
 from passdown.data.views.gates import CODES, gate, known_at, other_futures, tail_dependence
-from passdown.data.views.shared import Scrubber, Shared
+from passdown.data.views.shared import Shared
 from passdown.data.views.table import NAMES, build_view, build_views, views_at
 from passdown.packet.tokens import estimate_tokens
 from passdown.redact.scan import Redactor

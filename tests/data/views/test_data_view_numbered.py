@@ -6,9 +6,9 @@ import random
 
 import pytest
 
+from passdown.data.scrubber import Grown, Scrubber, paragraphs
 from passdown.data.views.leaks import words_in
 from passdown.data.views.numbered import PIECE, Paragraphs
-from passdown.data.views.shared import Grown, Scrubber, paragraphs
 
 SIGNS = "ab_9 \n\t`*\\.,[]é\u2003\u00a0\U0001f600\ud800漢\x00\x1c"
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2

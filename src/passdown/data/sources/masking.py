@@ -9,8 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from passdown.data.records import Trajectory
+from passdown.data.scrubber import Scrubber
 from passdown.data.trajectory import with_events
-from passdown.data.views.shared import Scrubber
 from passdown.io.log import BAD
 from passdown.model.session import AnyEvent, PlanUpdate, ToolCall
 from passdown.sessions.export import redacted_events

@@ -10,10 +10,11 @@ from msgspec import Struct, field, structs
 
 from passdown.data.prefix import cut
 from passdown.data.records import Outcome, Prefix, Snapshot, Trajectory, View
+from passdown.data.scrubber import Grown
 from passdown.data.views.changes import Ledger, ledger_of
 from passdown.data.views.leaks import added_lines, bare, grams, grams_in, said_in, tokens_of
 from passdown.data.views.lookahead import Lookahead
-from passdown.data.views.shared import Grown, Shared
+from passdown.data.views.shared import Shared
 from passdown.model.finding import Finding
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AssistantMessage, ToolCall, ToolResult

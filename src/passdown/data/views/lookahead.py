@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from passdown.data.filters.shingles import np, npt
 from passdown.data.records import Trajectory
+from passdown.data.scrubber import Grown
 from passdown.data.views.leaks import GRAM, said_in_step
 from passdown.data.views.numbered import Paragraphs
-from passdown.data.views.shared import Grown, Shared
+from passdown.data.views.shared import Shared
 from passdown.redact.neutralise import neutralise
 
 Hashes = npt.NDArray[np.uint64]

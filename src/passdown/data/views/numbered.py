@@ -7,8 +7,8 @@ from functools import cache
 from typing import NamedTuple
 
 from passdown.data.filters.shingles import np, npt
+from passdown.data.scrubber import paragraphs
 from passdown.data.views.leaks import words_in
-from passdown.data.views.shared import paragraphs
 from passdown.model.pattern import lazy_pattern
 
 Numbers = npt.NDArray[np.uint64]

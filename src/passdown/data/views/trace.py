@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from passdown.data.records import Prefix, Step, View
+from passdown.data.scrubber import Scrubber
 from passdown.data.views.facts import stated_in
 from passdown.data.views.material import Material
 from passdown.data.views.options import Options
 from passdown.data.views.preamble import whole
-from passdown.data.views.shared import Scrubber, Shared
+from passdown.data.views.shared import Shared
 from passdown.evidence.words import cut_middle
 from passdown.model.session import (
     AnyEvent,
