@@ -166,7 +166,33 @@ def test_stale(repository: Any, findings: Any, claude_session: Any) -> None:
     repository.write("src/a.py", "A = 3\n")
     session.edits("src/a.py")
     repository.commit("again")
-    assert ("tests.stale", "block") in codes(findings(repository.root))
+    found = next(f for f in findings(repository.root) if f.code == "tests.stale")
+    assert (found.severity, "the code changed" in found.detail) == ("block", True)
+
+
+def test_stale_where_the_edit_was_taken_back(repository: Any, findings: Any, claude_session: Any) -> None:
+    repository.write("src/a.py", "A = 1\n")
+    base = repository.commit("begin")
+    session = claude_session(repository.root)
+    session.human("Try another limit.")
+    session.runs("pytest -q", "4 passed in 0.1s", 0)
+    repository.write("src/a.py", "A = 2\n")
+    session.edits("src/a.py")
+    repository.write("src/a.py", "A = 1\n")
+    found = next(f for f in findings(repository.root, base=base) if f.code == "tests.stale")
+    assert found.severity == "warn"
+    assert found.detail == "the last recorded test run (green) came before the last edit, though no code differs now"
+
+
+def test_stale_where_nobody_knows_when_it_ran(repository: Any, findings: Any) -> None:
+    repository.write("passdown.toml", 'test-command = "pytest -q"\n')
+    row = {"command": "pytest -q", "exit_code": 0, "stdout_tail": "4 passed"}
+    repository.write("feedback_record.jsonl", json.dumps(row) + "\n")
+    base = repository.commit("begin")
+    repository.write("README.md", "More words.\n")
+    repository.commit("document")
+    found = next(f for f in findings(repository.root, base=base) if f.code == "tests.stale")
+    assert found.detail == "the last recorded test run (green) does not say when it was"
 
 
 def test_not_run(repository: Any, findings: Any) -> None:
