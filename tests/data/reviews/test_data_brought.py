@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import time
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from passdown.data.reviews.brought import brings
+from passdown.data.reviews.calls import CALLS, HINTS
 
 LEADS = """\
 Here are the review comments:
@@ -150,3 +155,17 @@ def test_no_text_takes_long(text):
     start = time.process_time()
     brings(text * (8000 // len(text)))
     assert time.process_time() - start < 2
+
+
+WORDS = st.deferred(
+    lambda: st.from_regex(re.compile(CALLS.pattern), alphabet=st.characters(min_codepoint=9, max_codepoint=126))
+)
+
+
+@settings(max_examples=1500)
+@given(st.data())
+def test_no_words_for_a_review_are_without_a_hint(data: Any) -> None:
+    text = data.draw(WORDS)
+    found = CALLS.search(text)
+    assert found is not None
+    assert any(hint in text.lower() for hint in HINTS), found.group()

@@ -104,15 +104,16 @@ def _told() -> str:
 
 
 HINTS: tuple[str, ...] = (
-    "review", "reveiw", "reviw", "critique", "audit", "comment", "dback", "d back", "d-back", "deback", "finding",
-    "remark", "nits", "nitpick", " pr", " mr", " cr", "pull request", "merge request", " look", "copilot", "rabbit",
-    "bugbot", "bug bot", "greptile", "qodo", "sourcery", "ellipsis", "graphite", "sonar", "cursor", "codex", "gemini",
-    "claude", "opus", "sonnet", "gpt", "grok", "deepseek", "kimi", "qwen", "glm", "cc ", "cc'", "agent", "assistant",
-    " ai", "llm", "model", " bot", "maintainer", "owner", "colleague", "worker", "mate", " lead", "boss", "manager",
-    "senior", "engineer", "dev", "expert", "mentor", "architect", "team", "friend", "teacher", "professor", "guy",
-    "person", "people", "designer", "session", " chat", "instance",
+    "review", "reveiw", "reviw", "critique", "audit", "comment", "dback", "d back", "d-back", "eback", "finding",
+    "remark", "notes ", "assessment", "nits", "nitpick", " pr", " mr", " cr", "pull request", "merge request",
+    " look", "copilot", "rabbit", "bugbot", "bug bot", "greptile", "qodo", "sourcery", "ellipsis", "graphite",
+    "sonar", "cursor", "codex", "gemini", "claude", "opus", "sonnet", "gpt", "grok", "deepseek", "kimi", "qwen",
+    "glm", "cc ", "cc'", " cc", "agent", "assistant", " ai", "llm", "model", " bot", "maintainer", "owner",
+    "colleague", "worker", "mate", " lead", "boss", "manager", "senior", "engineer", "dev", "expert", "mentor",
+    "architect", "team", "friend", "teacher", "professor", "guy", "person", "people", "designer", "session", " chat",
+    "instance",
 )  # fmt: skip
-"""Without any of these, in lower case, a text holds none of the words below: it is much faster to look for them."""
+"""Without any of these, in lower case, a text holds no words of `CALLS`: it is much faster to look for them."""
 
 CALLS = lazy_pattern(lambda: f"(?i){_named()}|{_told()}")
 """Words that call what stands behind them a review's; a named group is where they begin, if not at the match."""
