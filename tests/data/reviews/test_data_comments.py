@@ -24,6 +24,7 @@ NAME = "The limit of five has no name of its own."
         (f"Review:\n\n{LOCK}\n\n{NAME}", [LOCK, NAME]),
         (f"## Finding 1 (src/a.py:3)\n{LOCK}\n\n## Finding 2 (src/b.py:7)\n{NAME}",
          [f"Finding 1 (src/a.py:3): {LOCK}", f"Finding 2 (src/b.py:7): {NAME}"]),
+        (f"**Changes:**\n\n{LOCK}", [f"Changes: {LOCK}"]),
         (f"- {LOCK}\n  - in `close`\n- {NAME}", [f"- {LOCK}\n  - in `close`", f"- {NAME}"]),
         (f"<details>\n<summary>Files</summary>\n\n| File | What |\n| --- | --- |\n\n{LOCK}\n\n</details>", [LOCK]),
         ("", []),
@@ -60,6 +61,24 @@ def test_every_way_in_which_comments_come(script):
     assert [comment.text for comment in found] == [
         f"- {LOCK}", NAME, LOCK, f"- {LOCK}", f"- {NAME}", f"{LOCK} {NAME}",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("shown", "said"),
+    [
+        ([{"body": NAME}, {"body": "Good catch, fixed in 1a2b3c4 by holding it longer."}], [NAME]),
+        ([{"body": "Fixed the name in `8d7c6b5a`, thanks for that."}], []),
+        ([{"body": "Fixed names are not what the issue asks for, which names them by the folder."}], ["Fixed names are not what the issue asks for, which names them by the folder."]),
+        ({"data": {"reviewThreads": {"nodes": [
+            {"isResolved": True, "comments": {"nodes": [{"body": LOCK}]}},
+            {"isResolved": False, "comments": {"nodes": [{"body": NAME}]}},
+        ]}}}, [NAME]),
+        ({"data": {"reviewThreads": {"nodes": [{"isResolved": True, "comments": {"nodes": [{"body": LOCK}]}}]}}}, []),
+    ],
+)  # fmt: skip
+def test_what_was_dealt_with_is_no_comment(script, shown, said):
+    run = begun(script).runs("gh api repos/o/r/pulls/7/comments", json.dumps(shown)).says("Good.")
+    assert [comment.text for step in run.trajectory().steps for comment in comments_of(step)] == said
 
 
 def test_views_tell_what_a_review_said(script):

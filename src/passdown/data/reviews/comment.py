@@ -35,7 +35,7 @@ def comments_in(text: str, by: str) -> list[Comment]:
     heading = ""
     for item, block in blocks:
         if _HEADING.match(block) and "\n" not in block.strip():
-            heading = block.strip("#* \t")
+            heading = block.strip("#* \t").rstrip(":\uff1a")
             continue
         if _MARKUP.match(block):
             continue

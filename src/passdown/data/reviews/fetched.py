@@ -44,6 +44,13 @@ _PARTS = frozenset(("reviews", "latestReviews", "reviewThreads", "comments"))
 _PROSE = lazy_pattern(r"(?:\b[A-Za-z'`-]{1,40}[,;:.]? ){3}[A-Za-z'`-]")
 """Four words in a row: what a comment has, and a list of names and states has not."""
 
+_ANSWER = lazy_pattern(
+    r"(?i)\W{0,4}(?:(?:good|nice|great) (?:catch|point)\W{1,3}|thank(?:s| you)\W{1,3}|agreed\W{1,3})?"
+    r"(?:fixed|done|addressed|resolved|applied|implemented)\b"
+    r"[^\n]{0,30}\b(?:in|by|with|as of) (?:commit )?\W{0,2}[0-9a-f]{7,40}\b"
+)
+"""What somebody answers who dealt with a comment: `Fixed in 1a2b3c4`."""
+
 
 def fetched(call: ToolCall, text: str, *, forge: bool) -> list[Comment]:
     """Return the comments that a call showed: none where it only showed that there are some, or what else was said.
@@ -64,8 +71,8 @@ def fetched(call: ToolCall, text: str, *, forge: bool) -> list[Comment]:
 
 
 def _comments(text: str) -> list[Comment]:
-    """Return what people say in an answer: of JSON the bodies of comments, else all of it."""
-    return [comment for comment in _all(text) if _PROSE.search(comment.text)]
+    """Return what people say in an answer: of JSON the bodies of comments, else all of it; not what was dealt with."""
+    return [comment for comment in _all(text) if _PROSE.search(comment.text) and not _ANSWER.match(comment.text)]
 
 
 def _all(text: str) -> list[Comment]:
@@ -104,7 +111,7 @@ def _bodies(answer: Any) -> Iterator[Comment]:
         value, inside = left.pop()
         if isinstance(value, list):
             left += [(one, inside) for one in reversed(value)]
-        elif isinstance(value, dict) and _author(value) not in _SERVICES:
+        elif isinstance(value, dict) and _author(value) not in _SERVICES and value.get("isResolved") is not True:
             parts = [(key, part) for key, part in value.items() if isinstance(part, (dict, list))]
             left += [(part, inside or key in _PARTS) for key, part in reversed(parts)]
             texts = {key: part for key, part in value.items() if isinstance(part, str)}
