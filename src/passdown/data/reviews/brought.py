@@ -6,6 +6,7 @@ import re
 from itertools import islice
 
 from passdown.data.reviews.calls import ABROAD, CALLS, HINTS
+from passdown.data.reviews.frame import TASK, is_framed
 from passdown.data.reviews.layouts import is_laid_out
 from passdown.model.pattern import lazy_pattern
 
@@ -31,8 +32,9 @@ _MADE = lazy_pattern(
     r" (?:[\w-]+ ){0,3}\Z"
 )
 """What comes before words on comments that are to be made, or that a program deals with."""
+_GIVE = lazy_pattern(r"(?i)\b(?:give|provide|write|leave|add|make) (?:(?:me|us|your|some|any|a|honest|critical) ){0,3}\w+\Z")
 _USERS = (
-    r"(?:users?|customers?|clients?|testers?|qa|play-?(?:ers?|test\w*)|students?|guests?|lint\w*|ci|compiler|build|tests?"
+    r"(?:users?|npm|pnpm|yarn|cargo|pip|customers?|clients?|testers?|qa|play-?(?:ers?|test\w*)|students?|guests?|lint\w*|ci|compiler|build|tests?"
     r"|type-?check\w*|haptic|visual|audio)"
 )
 _OF_USERS = lazy_pattern(rf"(?i)\b(?:{_USERS}(?:'s?|s')?|no|zero|without) \Z")
@@ -54,19 +56,26 @@ _THING = lazy_pattern(
 )
 """What comes after words on comments that are part of a product's name."""
 _PRAISE = lazy_pattern(
-    r"(?i)[^\n.!?]{0,80}\b(?:looks? (?:very |really |all |pretty )?(?:good|fine|great|ok|okay|clean|right)|lgtm"
+    r"(?i)(?:[^\n.!?]|\.\w){0,80}\b(?:looks? (?:very |really |all |pretty )?(?:good|fine|great|ok|okay|clean|right)|lgtm"
     r"|approved?|accept(?:ed)?|all good|no (?:issues|problems|comments|changes|concerns|findings))\b"
 )
 _PROCEDURE = lazy_pattern(
-    r"(?i)\A\s*(?:base directory for this skill\b|you are (?:an?|the)\b|implement the following plan\b|---\s*\nname:)"
+    r"(?i)\A\s*(?:base directory for this skill\b|you are (?:an?|the|reviewing)\b|implement the (?:following )?plan\b"
+    r"|---\s*\nname:)"
+    r"|\A\W{0,4}(?:please |can you |i(?:'d like| want) (?:you )?to )?(?:create|write|build|add|parse|implement|set up|make|design|improve)"
+    r" (?:an?|the|our|my|me|[`.])[^\n]{0,60}\b(?:commands?|agents?|skills?|bots?|prompts?|templates?|endpoints?|tables?|flows?"
+    r"|parsers?|tools?|dashboards?|sites?|hooks?|workflows?|(?:agents|claude|contributing)\.md)\b"
+    r"|\A[^\n]{0,120}\b(?:add|put|goes|write)\b[^\n]{0,20}\b(?:in|into|to) (?:agents|claude|contributing)\.md\b"
+    r"|\A\W{0,4}(?:parse|process for|from now on|contributing\.md)\b|\A[^\n]{0,60}\b(?:bot|app|page|site) (?:should|posts|needs)\b"
     r"|(?m:^#{1,4} .{0,40}(?<![/.-])\b(?:workflow|instructions|when to use|usage|prerequisites)\b(?![/.-]\w))"
 )
 """A text that tells how a kind of work is done, not what has come of this one."""
 _COLON = lazy_pattern(r"(?:(?![.!?] )[^\n:\"`]){0,160}?(?:(?<!\d)[:\uff1a](?!//)|\b(?:follows|below)\b[ .:]*(?=\S))\s*")
 _GAP = lazy_pattern(r"[^\n]{0,160}(?:\n[ \t]*)+")
 _MARKS = lazy_pattern(
-    r"[-*+>\u2022\u25cf\u25e6\u23fa\u00b7#|\"'`\u201c\u300c<\[(]|\d{1,2}[.)]|[A-Z]{1,2}\d{0,2}[.):]"
-    r"|[A-Z][\w -]{2,40}:\s*\n"
+    r"[-*+>\u2022\u25cf\u25e6\u23fa\u00b7\u30fb#|\"'`\u201c\u300c\u00ab<\[(\u2600-\u27bf\U0001f300-\U0001faff]"
+    r"|\d{1,2}(?:[.)/ ]|:\s)|[A-Za-z]{1,2}-?\d{0,2}[.):]|[A-Z]{1,2}\d{1,2} |[A-Z][\w -]{2,40}:\s|[\w./-]{1,80}\.\w{1,5}\b[^\w\n]"
+    r"|(?i:lines?|p\.|l\.) ?\d|[\w./-]{1,80}\.\w{1,5}[ \t]*\n(?!\s*@)"
 )
 """How a text begins that was pasted, or a list."""
 _ITEM = lazy_pattern(r"[ \t]*(?:[-*+\u2022]|\d{1,2}[.)])[ \t]")
@@ -79,10 +88,6 @@ _POINTS = lazy_pattern(
     r"(?i)\b(?:check|read|see|view|look|review|fetch|get|pull|address|answer|handle|resolve|go|respond|reply)\b"
 )
 """What somebody does who is sent to look at comments."""
-_TASK = lazy_pattern(
-    r"(?i)\W*(?:please |also |first |now |then )?(?:check|look|verify|focus|make|review|read|analy[sz]e|ensure|see|find"
-    r"|test|consider whether|go|compare|run|use|do|list|give|tell|write|create|what|how|does|is|are|can|could|if)\b"
-)
 _PLACE = lazy_pattern(r"\W*(?:https?://\S+|@?[\w-]*[/.][\w./@-]*)[ \t]*(?P<more>\n\s*\S)?(?(more)|\s*\Z)|\W*\Z")
 """What a reviewer is to do, and the bare place of what is to be reviewed."""
 
@@ -99,15 +104,22 @@ def brings(text: str) -> bool:
         _announces(text, found) for found in islice(CALLS.finditer(text), _FEW)
     ):
         return True
+    if is_framed(text):
+        return True
     abroad = islice(ABROAD.finditer(text), _FEW)
-    return any(_holds(text, found.end()) or _FENCED.match(text, found.end()) for found in abroad)
+    return any(_holds(text, found.end(), free=True) or _FENCED.match(text, found.end()) for found in abroad)
 
 
 def _announces(text: str, found: re.Match[str]) -> bool:
     """Say whether the words call what follows them a review's, and something follows."""
     start = found.start(found.lastgroup) if found.lastgroup else found.start()
     before = text[text.rfind("\n", 0, start) + 1 : start]
-    if _MADE.search(before) or _LATER.search(before[-_LINE:]) or _DONE.search(before[-_LINE:] + found.group()):
+    if (
+        _MADE.search(before)
+        or _GIVE.search(found.group())
+        or _LATER.search(before[-_LINE:])
+        or _DONE.search(before[-_LINE:] + found.group())
+    ):
         return False
     if _OF_USERS.search(before) or _BY_USERS.match(text, found.end()):
         return False
@@ -118,7 +130,9 @@ def _announces(text: str, found: re.Match[str]) -> bool:
     return _holds(text, found.end(), sent=sent, marked=bare, item=_ITEM.match(before) is not None)
 
 
-def _holds(text: str, end: int, *, sent: bool = False, marked: bool = False, item: bool = False) -> bool:
+def _holds(
+    text: str, end: int, *, sent: bool = False, marked: bool = False, item: bool = False, free: bool = False
+) -> bool:
     """Say whether what is set off after `end` may be a comment; `sent`: or else what somebody is sent to do."""
     if _QUOTED.match(text, end):
         return True
@@ -128,8 +142,8 @@ def _holds(text: str, end: int, *, sent: bool = False, marked: bool = False, ite
         return False
     block = text[gap.end() :]
     place = _PLACE.match(block)
-    if len(block.strip()) < _LEAST or (place and (sent or not place.group("more"))) or (sent and _TASK.match(block)):
+    if len(block.strip()) < _LEAST or (place and (sent or not place.group("more"))) or (sent and TASK.match(block)):
         return False
     if _MARKS.match(block):
         return True
-    return not marked and (colon is not None or len(block) > 400)
+    return not marked and (colon is not None or len(block) > (60 if free else 400))

@@ -6,22 +6,27 @@ from passdown.model.pattern import lazy_pattern
 
 _BOT = (
     r"(?:(?:git ?hub )?copilot|code ?rabbit(?:ai)?s?|rabbit|bug ?bot|greptile|qodo|sourcery|ellipsis|graphite"
-    r"|sonar(?:qube|cloud)?)"
+    r"|cubic|devin|korbit|sonar(?:qube|cloud)?)"
 )
-_MODEL = (
-    rf"(?:(?:{_BOT}|cursor|codex|gemini|claude|opus|sonnet|chat ?gpt(?:-?[\w.]+)?|gpt(?:-?[\w.]+)?|grok|deepseek|kimi"
-    r"|qwen|glm|cc)(?: (?:ai|bot|code|code assist|cli|agent|pro|thinking))?)"
+MODEL = (
+    rf"(?:(?:{_BOT}|cursor|codex|gemini|claude|opus|sonnet|haiku|chat ?gpt(?:-?[\w.]+)?|gpt(?:-?[\w.]+)?|o[134]|grok"
+    r"|deepseek|kimi|perplexity|mistral|qwen|glm|cc)(?:\[bot\]| (?:ai|bot|code|code assist|cli|agent|pro|thinking|k2))?)"
 )
 _MACHINE = (
     r"(?:(?:(?:an)?other|a different|a second|a|my|our|the|some|one|two|three) (?:of (?:my|our|the) )?(?:[\w-]+ )?"
-    r"(?:ai|llm|model|agent|assistant|bot|session|chat|instance|reviewer)s?(?: agents?)?)"
+    r"(?:ai|llm|model|agent|assistant|bot|critic|session|chat|instance|reviewer)s?(?: agents?)?)"
 )
-_JUDGE = rf"(?:{_MODEL}|{_MACHINE}|maintainers?|reviewers?(?: ?#?\d+)?|code ?owners?)"
+_JUDGE = (
+    rf"(?:{MODEL}|{_MACHINE}|(?:sub-?)?agent|maintainers?|(?:[\w-]+ )?reviewers?(?: ?#?\d+)?|referees?(?: ?#?\d+)?"
+    r"|code ?owners?)"
+)
 """Who says something of a work mostly because they looked at it."""
 _PERSON = (
-    r"(?:(?:(?:(?:an)?other|a|my|our|the|some|one|two|three|their|his|her) (?:of (?:my|our|the) )?(?:[\w-]+ )?"
+    r"(?:(?:(?:(?:an)?other|an?|my|our|the|some|one|two|three|their|his|her) (?:of (?:my|our|the) )?(?:[\w'/-]+ ){0,3}?"
     r"(?:colleague|co-?worker|(?:team-?)?mate|lead|boss|manager|maintainer|senior|engineer|developer|dev|expert|mentor"
-    r"|architect|team|friend|teacher|professor|guy|person|designer|auditor)s?)|team-?mates?)"
+    r"|architect|team|friend|teacher|prof(?:essor)?|guy|person|designer|auditor|advis[eo]r|supervisor|tutor|consultant"
+    r"|ta|cto|pm|dba|co-?founder|co-?author|editor|committee|jury|judge|artist|intern)s?)"
+    r"|team-?mates?|(?:boss|prof(?:essor)?|tech lead|lead|mentor|ta|advisor|supervisor|principal engineer)(?= ))"
 )
 _SOMEBODY = rf"(?:{_JUDGE}|{_PERSON})"
 
@@ -111,21 +116,25 @@ HINTS: tuple[str, ...] = (
     "glm", "cc ", "cc'", " cc", "agent", "assistant", " ai", "llm", "model", " bot", "maintainer", "owner",
     "colleague", "worker", "mate", " lead", "boss", "manager", "senior", "engineer", "dev", "expert", "mentor",
     "architect", "team", "friend", "teacher", "professor", "guy", "person", "people", "designer", "session", " chat",
-    "instance",
+    "instance", "referee", "cubic", "devin", "korbit", "haiku", "o1", "o3", "o4", "perplexity", "mistral", "critic",
+    "prof", "advis", "supervis", "tutor", "consult", "ta ", "ta'", " ta", "cto", "pm", "dba", "founder", "author", "editor", "committee", "jury", "judge", "artist", "intern",
 )  # fmt: skip
 """Without any of these, in lower case, a text holds no words of `CALLS`: it is much faster to look for them."""
 
 CALLS = lazy_pattern(lambda: f"(?i){_named()}|{_told()}")
 """Words that call what stands behind them a review's; a named group is where they begin, if not at the match."""
 ABROAD = lazy_pattern(
-    r"レビュー(?:結果|指摘|コメント|内容|意見|フィードバック|来|が[来届]|で|を(?:もら|受け|頂|いただ))|指摘(?:事項|内容|として|され)"
+    r"レビュー(?:結果|指摘|コメント|内容|意見|フィードバック|来|が[来届返]|で|の(?:指摘|結果|コメント|内容)|を(?:もら|受け|頂|いただ)|させた|し(?:てもらった|た結果))"
+    r"|指摘(?:事項|内容|として|され|です|が[来届あ]|をもら|いただ|もら)|コメント(?:を|が)?(?:もら|いただ|頂|来|届|つき|ありました)|査読"
     r"|フィードバック(?:が|です|は|として|を(?:もら|受け|頂|いただ)|[:\uff1a])"
-    r"|(?:评审|审查|审核|审阅|(?i:code )?(?i:review)) ?的?(?:意见|结果|反馈|评论|建议|发现|报告|问题)"
-    r"|(?:反馈|意见)(?:如下|[:\uff1a])"
-    r"|리뷰 ?(?:결과|코멘트|의견|피드백|내용)|피드백"
-    r"|(?i:замечани\w+|ревью|правки|комментари\w+|фидб[еэ]к\w*)"
+    r"|(?:评审|审查|审核|审阅|审稿|(?i:code )?(?i:review(?:er)?)) ?(?:人|者)?的?(?:意见|结果|结论|反馈|评论|建议|发现|报告|问题)"
+    r"|(?:评审|审查|审核|审阅)(?:过|完)?了(?!吗)|(?:反馈|意见)(?:如下|是|[:\uff1a])|(?:评论|反馈|指出)(?:说|道)?[,，]?[:：“]"
+    r"|리뷰(?:어)?[가이는를]? ?(?:결과|코멘트|의견|피드백|내용|받은|한 (?:결과|내용)|했는데|해 ?줬)|피드백|코멘트"
+    r"|(?i:замечани\w+|ревью|правки|комментари\w+|фидб[еэ]к\w*|(?:посмотрел|прочитал|проверил|глянул)а? \w+ (?:mr|pr|код|план|пр|мр)\b)"
+    r"|(?im:^\W{0,6}(?:\w+ ){0,3}?(?:revisão|revisión|revisione|relecture)\b)"
     r"|(?i:\b(?:comentarios|observaciones|comentários|observações|commentaires|remarques|retours|kommentare|anmerkungen"
     r"|hallazgos|achados|retroalimentación|befunde|opmerkingen|synpunkter|kommentarer|uwagi|komentarze|commenti|osservazioni"
-    r"|masukan|tanggapan|yorumlar|připomínky|зауваження|nhận xét|góp ý)\b)"
+    r"|revisou|revisó|relu|critiques|gutachten|rückmeldung(?:en)?|apontou|anotações"
+    r"|review-(?:kommentare?|ergebnis\w*|anmerkungen|feedback|agenten|punkte|befunde|notizen|rückmeldung\w*)|masukan|tanggapan|yorumlar|připomínky|зауваження|nhận xét|góp ý)\b)"
 )
 """The same in Japanese, Chinese, Korean, Russian, Spanish, Portuguese, French and German."""

@@ -5,20 +5,25 @@ from __future__ import annotations
 from passdown.model.pattern import lazy_pattern
 
 _FORGE = lazy_pattern(
-    r"(?im)^[-* ]*in [`@]{1,2}[^\s`]+`? ?(?:around lines? \d|:?\s*\n\W{0,4}(?:around )?lines? \d)"
+    r"(?im)^[-* ]*in [`@]{0,2}[\w./-]+\.\w{1,5}`? (?:around|at|on) lines? \d|^[-* ]*in [`@]{1,2}[^\s`]+`? ?(?:around lines? \d|:?\s*\n\W{0,4}(?:around )?lines? \d)"
     r"|^[^\n]{0,160}\bcomment on lines? [+-]?\d|^path: \S+\n+lines?: \d"
     r"|^[ \t]*(?:resolve conversation|suggested change|commit suggestion|prompt to fix with ai)[ \t]*$|^```suggestion\b"
     r"|\b(?:left a comment|requested changes|started a (?:conversation|thread))\b[^\n]{0,40}$|codereviewagent"
     r"|\bPR (?:Reviewer Guide|Code Suggestions)\b|\bCopilot uses AI\."
     r"|(?-i:\bP[0-3] Badge [A-Z])"
     r"|^\W{0,8}comment \d+\s*\n+\W{0,4}<location path="
+    r"|\b(?:reviewed|commented) (?:on [\w ]{1,12}|(?:\d+|an?|last) (?:minute|hour|day|week|month)s?(?: ago)?)$|\bview reviewed changes\b"
+    r"|\bleft review comments\b|\bcommented on (?:this pull request|[`'\w./-]+ lines? \d)|\breply to this email directly\b"
+    r"|\breply [\u00b7\u2022] |[\u00b7\u2022] reply\b|\bunresolved conversations\b|^(?:contributor|collaborator|member|owner)$"
+    r"|^patch set \d+:|\bhas posted comments on this change\b|<violation number=|\bgreptile (?:summary|overview)\b"
+    r"|\bconfidence score: \d/5|: draft comment: |\breviewed everything up to\b|^PS\d+, Line \d"
     r"|<teammate-comment>|^<comment>\S"
     r"|\bPrompt for AI Agents\b|\bActionable comments posted: \d|\bNitpick comments \(\d|\bCommittable suggestion\b"
     r"|\bVerify each finding against\b"
     r"|^[^\w\n]{0,12}(?:[\w-]{1,20}: )?[\W_]{0,12}(?:Potential issue|Refactor suggestion|Nitpick)_(?=[ \n|]|\Z)"
 )
 """What a forge's page or a program that reviews shows around a comment."""
-_GRADE = r"(?:P[0-3]|blocker|blocking|critical|high|medium|low|major|minor|nit|nitpick|suggestion)"
+_GRADE = r"(?:P[0-3]|blocker|blocking|critical|high|medium|low|major|minor|nits?|nitpick|imo|suggestion)"
 _TAG = lazy_pattern(
     rf"(?im)^[ \t]*(?:[-*\u2022] |\d+[.)] |#+ )?\**\[{_GRADE}(?:[/|,: -][^\]\n]{{0,40}})?\]\**:? \S"
     rf"|\s[-:\u2013\u2014] \[{_GRADE}\] \S"
@@ -43,6 +48,21 @@ _PLACED = lazy_pattern(
     r" (?!(?i:error|warning|failed)\b)\w+(?: \S+){2}"
 )
 """An item of a list that says a place and what is to be said of it."""
+_SAYS = lazy_pattern(
+    r"(?m)^[^\w\n]{0,10}(?:\d+[.)] |[A-Z]{1,2}\d+:?\s+|[A-Z]{4,12}:? )?[^\w\n]{0,4}[\w./-]{1,80}\.\w{1,5}(?::\d+(?:-\d+)?| L\d+| \(?lines? \d+)[^\w\n]{0,8}(?:(?i:critical|high|medium|low|major|minor)[^\w\n]{0,4})?"
+    r"(?:[\u2014\u2013] ?|\u2014|: (?=[A-Z`]))[^\n]{0,40}\w \w+"
+)
+"""A line that says a place and, behind a dash, what is to be said of it."""
+_LINES = lazy_pattern(
+    r"(?im)^[-* \t]*(?:lines?|l\.) ?\d+(?: ?[-\u2013] ?\d+)?(?: \(?[\w./-]+\)?)?[:\u2013\u2014 ]+\w+ \w+"
+)
+"""A line that says a number of a line, and what is to be said of it."""
+_TABLE = lazy_pattern(
+    r"(?im)^\|(?=[^\n]*\bseverity\b)(?=[^\n]*\b(?:findings?|issues?|problems?)\b)(?=[^\n]*\b(?:file|location|where|lines?)\b)"
+)
+"""The head of a table of findings."""
+_PATCH = lazy_pattern(r"(?m)^> ?[+-][^\n]*\n(?:>[^\n]*\n)*\n?(?![>\n])")
+"""A part of a patch, quoted, with an answer below it."""
 _KEY = lazy_pattern(
     r"(?im)^\W{0,6}(severity|priority|type|category|scope|summary|file|location|lines?|recommendation|suggestion"
     r"|suggested fix|fix|description|issue|finding|problem|impact|confidence|rule|review id)\W{0,4}:"
@@ -95,6 +115,13 @@ _SIGNS = (
     ),
 )
 """What reports of reviews have, each of which other texts may have as well: praise, headings, grades, advice."""
+_OTHER = lazy_pattern(
+    r"(?i)\b(?:deep research|research (?:results?|report)|roadmap|comparison|compared|cost analysis|architecture overview"
+    r"|codebase exploration|implement the plan|technical debt|state of (?:play|practice)|evaluation of|study|strategy"
+    r"|proposal:|backlog|release notes|change ?log|retrospective|minutes)\b"
+)
+"""What other reports are called at their top."""
+_TOP = 300
 _ENOUGH = 3
 _LONG = 300
 """Characters of the least report."""
@@ -106,6 +133,15 @@ def is_laid_out(text: str) -> bool:
         return True
     if _PLACED.match(text.lstrip()) or len(_PLACED.findall(text)) > 1 or (_GRADED.search(text) and _PLACE.search(text)):
         return True
+    if (
+        _TABLE.search(text)
+        or len(_SAYS.findall(text)) > 1
+        or len(_PATCH.findall(text)) > 1
+        or len(_LINES.findall(text)) > 2
+    ):
+        return True
+    if _OTHER.search(text[:_TOP]):
+        return False
     title = _TITLE.search(text)
     if title is not None and _PART.search(text, title.end()):
         return True
