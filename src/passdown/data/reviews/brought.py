@@ -32,7 +32,9 @@ _MADE = lazy_pattern(
     r" (?:[\w-]+ ){0,3}\Z"
 )
 """What comes before words on comments that are to be made, or that a program deals with."""
-_GIVE = lazy_pattern(r"(?i)\b(?:give|provide|write|leave|add|make) (?:(?:me|us|your|some|any|a|honest|critical) ){0,3}\w+\Z")
+_GIVE = lazy_pattern(
+    r"(?i)\b(?:give|provide|write|leave|add|make) (?:(?:me|us|your|some|any|a|honest|critical) ){0,3}\w+\Z"
+)
 _USERS = (
     r"(?:users?|npm|pnpm|yarn|cargo|pip|customers?|clients?|testers?|qa|play-?(?:ers?|test\w*)|students?|guests?|lint\w*|ci|compiler|build|tests?"
     r"|type-?check\w*|haptic|visual|audio)"
@@ -80,7 +82,7 @@ _MARKS = lazy_pattern(
 """How a text begins that was pasted, or a list."""
 _ITEM = lazy_pattern(r"[ \t]*(?:[-*+\u2022]|\d{1,2}[.)])[ \t]")
 _QUOTED = lazy_pattern(
-    r"[^\w\n\"\u201c\u300c]{0,3}(?:(?:that|is|was|this|me|us|it)\W{1,3})?[\"\u201c\u300c](?=[^\"\u201d\u300d]{24})"
+    r"[^\w\n\"\u201c\u300c]{0,3}(?:(?:that|is|was|this|me|us|it)\W{1,3})?[\"\u201c\u201e\u300c\u00ab](?=[^\"\u201d\u300d\u00bb]{24})"
     r"|[^\n]{0,160}\n+[ \t]*>"
 )
 _FENCED = lazy_pattern(r"(?:[^\n]{0,200}\n){1,4}[ \t]*(?:```|>)")

@@ -17,7 +17,7 @@ _MACHINE = (
     r"(?:ai|llm|model|agent|assistant|bot|critic|session|chat|instance|reviewer)s?(?: agents?)?)"
 )
 _JUDGE = (
-    rf"(?:{MODEL}|{_MACHINE}|(?:sub-?)?agent|maintainers?|(?:[\w-]+ )?reviewers?(?: ?#?\d+)?|referees?(?: ?#?\d+)?"
+    rf"(?:{MODEL}|{_MACHINE}|sub-?agents?|maintainers?|(?:[\w-]+ )?reviewers?(?: ?#?\d+)?|referees?(?: ?#?\d+)?"
     r"|code ?owners?)"
 )
 """Who says something of a work mostly because they looked at it."""
@@ -125,16 +125,16 @@ CALLS = lazy_pattern(lambda: f"(?i){_named()}|{_told()}")
 """Words that call what stands behind them a review's; a named group is where they begin, if not at the match."""
 ABROAD = lazy_pattern(
     r"レビュー(?:結果|指摘|コメント|内容|意見|フィードバック|来|が[来届返]|で|の(?:指摘|結果|コメント|内容)|を(?:もら|受け|頂|いただ)|させた|し(?:てもらった|た結果))"
-    r"|指摘(?:事項|内容|として|され|です|が[来届あ]|をもら|いただ|もら)|コメント(?:を|が)?(?:もら|いただ|頂|来|届|つき|ありました)|査読"
+    r"|指摘(?:事項|内容|として|され|です|が[来届あ]|をもら|いただ|もら)|コメント(?:を|が)?(?:もら|いただ|頂|来|届|つき|ありました)|査読|からのコメント|コメント(?:です|[:：])"
     r"|フィードバック(?:が|です|は|として|を(?:もら|受け|頂|いただ)|[:\uff1a])"
     r"|(?:评审|审查|审核|审阅|审稿|(?i:code )?(?i:review(?:er)?)) ?(?:人|者)?的?(?:意见|结果|结论|反馈|评论|建议|发现|报告|问题)"
-    r"|(?:评审|审查|审核|审阅)(?:过|完)?了(?!吗)|(?:反馈|意见)(?:如下|是|[:\uff1a])|(?:评论|反馈|指出)(?:说|道)?[,，]?[:：“]"
-    r"|리뷰(?:어)?[가이는를]? ?(?:결과|코멘트|의견|피드백|내용|받은|한 (?:결과|내용)|했는데|해 ?줬)|피드백|코멘트"
+    r"|(?:评审|审查|审核|审阅)(?:过|完)?了(?!吗)|[看读]了[^\n]{0,12}(?:代码|方案|计划|文档|论文)|(?:反馈|意见)(?:如下|是|[:\uff1a])|(?:评论|反馈|指出)(?:说|道)?[,，]?[:：“]"
+    r"|리뷰(?:어)?[가이는를]? ?(?:결과|코멘트|의견|피드백|내용|받은|한 (?:결과|내용)|했는데|해 ?줬)|피드백|코멘트|남겼"
     r"|(?i:замечани\w+|ревью|правки|комментари\w+|фидб[еэ]к\w*|(?:посмотрел|прочитал|проверил|глянул)а? \w+ (?:mr|pr|код|план|пр|мр)\b)"
     r"|(?im:^\W{0,6}(?:\w+ ){0,3}?(?:revisão|revisión|revisione|relecture)\b)"
     r"|(?i:\b(?:comentarios|observaciones|comentários|observações|commentaires|remarques|retours|kommentare|anmerkungen"
     r"|hallazgos|achados|retroalimentación|befunde|opmerkingen|synpunkter|kommentarer|uwagi|komentarze|commenti|osservazioni"
-    r"|revisou|revisó|relu|critiques|gutachten|rückmeldung(?:en)?|apontou|anotações"
+    r"|revisou|revisó|relu|critiques|gutachten|rückmeldung(?:en)?|apontou|avaliou|correcciones|drübergeschaut|draufgeschaut|drüberschauen|anotações"
     r"|review-(?:kommentare?|ergebnis\w*|anmerkungen|feedback|agenten|punkte|befunde|notizen|rückmeldung\w*)|masukan|tanggapan|yorumlar|připomínky|зауваження|nhận xét|góp ý)\b)"
 )
 """The same in Japanese, Chinese, Korean, Russian, Spanish, Portuguese, French and German."""

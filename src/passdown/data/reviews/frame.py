@@ -41,14 +41,14 @@ _SAID = (
     r"(?:said|says|saying|wrote|writes|found|finds|noticed|notices|thinks|pointed out|points out|flagged|flags|posted"
     r"|pinged|dm'?d|messaged|answered|replied|responded|came back|gave|told|wants|asks|asked|spit|spat|quote|left|raised"
     r"|complained|suggest(?:s|ed)|recommend(?:s|ed)|objected|comment(?:s|ed)|report(?:s|ed)|remarked|mentioned|listed"
-    r"|sent|has (?:some|a few|these)|had (?:some|a few|these))\b"
+    r"|sent|returned|has (?:some|a few|these)|had (?:some|a few|these))\b"
 )
 _WORK = (
     r"\b(?:prs?|mrs?|cls?|pull requests?|merge requests?|patch(?:es)?|diffs?|code|codebase|branch|commits?|plans?|specs?"
     r"|specification|designs?|docs?|documents?|drafts?|papers?|thesis|chapters?|manuscript|proposals?|rfc|adr|prd|readme"
     r"|schema|implementation|refactor\w*|migrations?|scripts?|module|repo(?:sitory)?|shaders?|dashboard|submission"
     r"|pipeline|dockerfile|architecture|changes|work|rewrite|notebook|essay|report|slides|api|library|component|prefab"
-    r"|app|integration|driver|query|queries|model|config|review\w*|comments?|fee?d[ -]?e?back|findings|remarks|on (?:this|it))\b"
+    r"|app|integration|driver|query|queries|model|config|review\w*|comments?|fee?d[ -]?e?back|findings|remarks|(?:on|at|over|through) (?:this|it))\b"
 )
 _NOUN = (
     r"(?:(?:(?:code |pr |mr |peer |design |security |plan |spec |doc |meta-?|self-?|re-?|cross-?)?"
@@ -63,8 +63,8 @@ _HERE = (
     r"|the (?:latest|remaining|open|new)|combined|written|inline|next|\w+ (?:sent|left|gave))"
 )
 _WORK_TOLD = (
-    lazy_pattern(rf"(?i){_WHO},? (?:\([^)\n]{{1,30}}\) )?(?:[\w'’.-]+ ){{0,4}}?{_LOOKED}"),
-    lazy_pattern(rf"(?i){_WHO},? (?:\([^)\n]{{1,30}}\) )?(?:[\w'’.-]+ ){{0,4}}?{_SAID}"),
+    lazy_pattern(rf"(?i){_WHO},? (?:\([^)\n]{{1,30}}\) )?(?:[\w'’.()-]+ ){{0,4}}?{_LOOKED}"),
+    lazy_pattern(rf"(?i){_WHO},? (?:\([^)\n]{{1,30}}\) )?(?:[\w'’.()-]+ ){{0,4}}?{_SAID}"),
 )
 """Somebody looked at it, or said something, and the line names the work or a review."""
 _WORKS = lazy_pattern(rf"(?i){_WORK}")
@@ -82,7 +82,7 @@ _ASKED = lazy_pattern(
 _NAMED = (
     lazy_pattern(
         r"(?i)^\W{0,4}(?:(?:ok(?:ay)?|so|hi|hey|hello|and|also|fix this one|claude|good|nice work)\b[,.! ]*)*"
-        rf"(?:\w+ )?{_HERE} (?:(?!to\b)[\w'’.-]+ ){{0,4}}?{_NOUN}\b"
+        rf"(?:\w+ )?{_HERE} (?:(?!(?:to|and|then|or)\b)[\w'’.-]+ ){{0,4}}?{_NOUN}\b"
     ),
     lazy_pattern(
         rf"(?i)\b{_NOUN}(?: \(?#?\d+\)?)? (?:from|by|of|on|after|that (?:i|we)|i|we|inline|came|is in|are in|is back|are back"
@@ -97,13 +97,13 @@ _NAMED = (
     ),
 )
 """A short line that names comments as somebody's, or as there."""
-_ENDS = lazy_pattern(rf"(?i)\b{_NOUN}\W{{0,4}}$")
+_ENDS = lazy_pattern(rf"(?i)(?<!\band )(?<!\bto )\b{_NOUN}\W{{0,4}}$")
 
 _ASKS = lazy_pattern(
     r"(?i)^\W{0,4}(?:(?:please|pls|now|then|also|ok(?:ay)?|hey|hi|can you|could you|would you|will you|i want you to"
     r"|i need you to|i'd like you to|let's|lets|you should|next|claude|go ahead and)[,.]? )*"
-    r"(?:do|run|perform|conduct|start|give|provide|write|create|build|add|implement|make|design|develop|generate|review"
-    r"|re-?review|audit|critique|check|assess|evaluate|analy[sz]e|parse|fetch|extract|show|display|store|save|render|list"
+    r"(?:do|run|perform|conduct|start|give|provide|write|create|build|add|implement|make|design|develop|generate|(?:re-?)?review(?! (?:of|from|by|notes|comments?|results?|outcome|feedback|findings|report|round|summary)\b)"
+    r"|audit(?! (?:of|from|by|report|findings|results?)\b)|critique(?! (?:of|from|by)\b)|check|assess|evaluate|analy[sz]e|parse|fetch|extract|show|display|store|save|render|list"
     r"|find|read|look|inspect|compare|summari[sz]e|use|verify|investigate|explore|put|take|update the|you are|act as"
     r"|your (?:task|job|role)|process for|prompt|how (?:do|would|should|can)|what (?:is|are|does|should)|why|is there"
     r"|are there|should)\b"
@@ -114,11 +114,11 @@ _THESE = lazy_pattern(
 )
 """What somebody is asked to do, unless it is about comments that are there."""
 _OTHER = lazy_pattern(
-    r"(?i)\b(?:users?|customers?|testers?|qa|uat|play-?test\w*|players?|students?|lint\w*|ci\b|compiler|build (?:log|fail\w*)"
+    r"(?i)\b(?:users?|customers?|testers?|qa|uat|play-?test\w*|players?|students?|lint\w*|ci\b|compiler (?:error|output|warning)s?|build (?:log|fail\w*)"
     r"|logs?|error|stack ?trace|format|template|checklist|guidelines?|process|workflow|feature|endpoint|button|widget"
-    r"|when (?:you|review)|for each|once you|if (?:you|there|any)|make sure|wait for|until|before|whenever|every time|survey"
+    r"|when (?:you|review)|for each|once you|if (?:you|there|any)|make sure|wait for|until|before|whenever|every time|survey|research"
     r"|no (?:comments|feedback|findings|issues)|without|my only|ticket|for review)\b"
-    r"|\b(?:accept(?:ed)?|approve[ds]?|good enough|looks? good|is clear|proceed|move on|lgtm)\b"
+    r"|\b(?:accept(?:ed)?(?! with)|(?<!not )approve[ds]?(?! with)|good enough|looks? good|is clear|proceed|move on|lgtm)\b"
 )
 """Others who say something, procedures, features, and reviews that found nothing."""
 TASK = lazy_pattern(
@@ -148,6 +148,8 @@ _SET_OFF = lazy_pattern(
     r"\s*(?:[-*+>•●◦⏺·・#|\"'`“「«<\[(\u2600-\u27bf\U0001f300-\U0001faff]|\d{1,2}(?:[.)/ ]|:\s)|\(?[a-zA-Z]{1,2}-?\d{0,3}[.):-]"
     r"|[A-Z]{1,2}\d{1,2} |[A-Z][\w -]{1,40}:\s|[\w./-]+\.\w{1,5}\b|(?i:lines?|p\.|l\.) ?\d)"
 )
+_ITEM = lazy_pattern(r"\s*(?:[-*+\u2022|]|\d{1,2}[.)]) ?(?!\*)|\s*\[(?:INFO|WARN|ERROR|DEBUG)|\s*\d+[:.]\d\d")
+"""An item of a list, a row of a table or of a log: these lead to nothing."""
 _OPEN = (":", "\uff1a", "-", "...", "\u2026")
 
 
@@ -157,12 +159,17 @@ def is_framed(text: str) -> bool:
     filled = [number for number, line in enumerate(lines) if line.strip()]
     for number in filled[:_LINES]:
         line, rest = lines[number], lines[number + 1 :]
-        if line.startswith("|"):
+        if _ITEM.match(line):
             continue
         quoted = _QUOTED.search(line)
         if quoted is not None and quoted.start() < _LONG and _calls(line[: quoted.start() + 1]):
             return True
-        if len(line) <= _LONG and _is_set_off(line, rest) and (_calls(line) or _ends(line)) and not _is_task(line, rest):
+        if (
+            len(line) <= _LONG
+            and _is_set_off(line, rest)
+            and (_calls(line) or _ends(line))
+            and not _is_task(line, rest)
+        ):
             return True
     if len(filled) > 2 and any(
         _YOURS.search(lines[number]) and not _is_other(lines[number]) for number in filled[:_LINES]
@@ -186,7 +193,12 @@ def _is_task(line: str, rest: list[str]) -> bool:
 
 
 def _points_back(line: str, before: list[str]) -> bool:
-    if len(line) > _LONG or len("\n".join(before).strip()) < _LEAST or _BEHIND.search(line) is None:
+    if (
+        _ITEM.match(line)
+        or len(line) > _LONG
+        or len("\n".join(before).strip()) < _LEAST
+        or _BEHIND.search(line) is None
+    ):
         return False
     return _calls(line) or _ends(line)
 

@@ -12,11 +12,13 @@ _FORGE = lazy_pattern(
     r"|\bPR (?:Reviewer Guide|Code Suggestions)\b|\bCopilot uses AI\."
     r"|(?-i:\bP[0-3] Badge [A-Z])"
     r"|^\W{0,8}comment \d+\s*\n+\W{0,4}<location path="
-    r"|\b(?:reviewed|commented) (?:on [\w ]{1,12}|(?:\d+|an?|last) (?:minute|hour|day|week|month)s?(?: ago)?)$|\bview reviewed changes\b"
+    r"|\breviewed (?:on [\w ]{1,12}|(?:\d+|an?|last) (?:minute|hour|day|week|month)s?(?: ago)?)$|\bview reviewed changes\b"
     r"|\bleft review comments\b|\bcommented on (?:this pull request|[`'\w./-]+ lines? \d)|\breply to this email directly\b"
     r"|\breply [\u00b7\u2022] |[\u00b7\u2022] reply\b|\bunresolved conversations\b|^(?:contributor|collaborator|member|owner)$"
     r"|^patch set \d+:|\bhas posted comments on this change\b|<violation number=|\bgreptile (?:summary|overview)\b"
     r"|\bconfidence score: \d/5|: draft comment: |\breviewed everything up to\b|^PS\d+, Line \d"
+    r"|^association:\s|^\W{0,8}(?:verdict|decision|recommendation|overall)\W{1,6}(?:reject|request[- ]changes|needs (?:work|changes)"
+    r"|block(?:ed)?\b|not (?:ready|mergeable|approved)|(?:major|minor) revisions?|approve with)"
     r"|<teammate-comment>|^<comment>\S"
     r"|\bPrompt for AI Agents\b|\bActionable comments posted: \d|\bNitpick comments \(\d|\bCommittable suggestion\b"
     r"|\bVerify each finding against\b"
@@ -131,17 +133,14 @@ def is_laid_out(text: str) -> bool:
     """Say whether the text has the layout of a review's comments."""
     if _FORGE.search(text) or _TAG.search(text) or _is_finding(text):
         return True
-    if _PLACED.match(text.lstrip()) or len(_PLACED.findall(text)) > 1 or (_GRADED.search(text) and _PLACE.search(text)):
+    if _TABLE.search(text) or _PLACED.match(text.lstrip()):
         return True
-    if (
-        _TABLE.search(text)
-        or len(_SAYS.findall(text)) > 1
-        or len(_PATCH.findall(text)) > 1
-        or len(_LINES.findall(text)) > 2
-    ):
+    if any(len(lines.findall(text)) > least for lines, least in ((_PLACED, 1), (_SAYS, 1), (_PATCH, 1), (_LINES, 2))):
         return True
     if _OTHER.search(text[:_TOP]):
         return False
+    if _GRADED.search(text) and _PLACE.search(text):
+        return True
     title = _TITLE.search(text)
     if title is not None and _PART.search(text, title.end()):
         return True
