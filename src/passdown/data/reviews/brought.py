@@ -73,10 +73,10 @@ _PROCEDURE = lazy_pattern(
 )
 """A text that tells how a kind of work is done, not what has come of this one."""
 _COLON = lazy_pattern(r"(?:(?![.!?] )[^\n:\"`]){0,160}?(?:(?<!\d)[:\uff1a](?!//)|\b(?:follows|below)\b[ .:]*(?=\S))\s*")
-_GAP = lazy_pattern(r"[^\n]{0,160}(?:\n[ \t]*)+")
+_GAP = lazy_pattern(r"[^\n]{0,300}(?:\n[ \t]*)+")
 _MARKS = lazy_pattern(
     r"[-*+>\u2022\u25cf\u25e6\u23fa\u00b7\u30fb#|\"'`\u201c\u300c\u00ab<\[(\u2600-\u27bf\U0001f300-\U0001faff]"
-    r"|\d{1,2}(?:[.)/ ]|:\s)|[A-Za-z]{1,2}-?\d{0,2}[.):]|[A-Z]{1,2}\d{1,2} |[A-Z][\w -]{2,40}:\s|[\w./-]{1,80}\.\w{1,5}\b[^\w\n]"
+    r"|\d{1,2}(?:[.)/ ]|:\s)|[A-Za-z]{1,2}-?\d{0,2}[.):]|[A-Z][\w -]{2,40}:\s|[\w./-]{1,80}\.\w{1,5}\b[^\w\n]"
     r"|(?i:lines?|p\.|l\.) ?\d|[\w./-]{1,80}\.\w{1,5}[ \t]*\n(?!\s*@)"
 )
 """How a text begins that was pasted, or a list."""
@@ -90,7 +90,9 @@ _POINTS = lazy_pattern(
     r"(?i)\b(?:check|read|see|view|look|review|fetch|get|pull|address|answer|handle|resolve|go|respond|reply)\b"
 )
 """What somebody does who is sent to look at comments."""
-_PLACE = lazy_pattern(r"\W*(?:https?://\S+|@?[\w-]*[/.][\w./@-]*)[ \t]*(?P<more>\n\s*\S)?(?(more)|\s*\Z)|\W*\Z")
+_PLACE = lazy_pattern(
+    r"\W*(?:https?://\S+|@?[\w-]*[/.][\w./@-]*)[ \t]*(?P<more>\n\s*\S)?(?(more)|[^\n]{0,60}\s*\Z)|\W*\Z"
+)
 """What a reviewer is to do, and the bare place of what is to be reviewed."""
 
 

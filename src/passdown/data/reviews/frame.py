@@ -13,6 +13,9 @@ _LINES = 4
 _LONG = 240
 """Characters of the longest line that leads to a review, or that stands behind one."""
 
+_PROSE = 600
+"""Characters of the longest paragraph whose first sentence is looked at by itself."""
+
 _SHORT = 160
 """Characters of the longest line that leads to one by a noun alone."""
 
@@ -117,7 +120,7 @@ _OTHER = lazy_pattern(
     r"(?i)\b(?:users?|customers?|testers?|qa|uat|play-?test\w*|players?|students?|lint\w*|ci\b|compiler (?:error|output|warning)s?|build (?:log|fail\w*)"
     r"|logs?|error|stack ?trace|format|template|checklist|guidelines?|process|workflow|feature|endpoint|button|widget"
     r"|when (?:you|review)|for each|once you|if (?:you|there|any)|make sure|wait for|until|before|whenever|every time|survey|research"
-    r"|no (?:comments|feedback|findings|issues)|without|my only|ticket|for review)\b"
+    r"|no (?:comments|feedback|findings|issues)|without|my only|(?:excellent|great|good|nice|for the) (?:feedback|review)|additional (?:notes|comments)|notes/comments|ticket|for review)\b"
     r"|\b(?:accept(?:ed)?(?! with)|(?<!not )approve[ds]?(?! with)|good enough|looks? good|is clear|proceed|move on|lgtm)\b"
 )
 """Others who say something, procedures, features, and reviews that found nothing."""
@@ -150,6 +153,7 @@ _SET_OFF = lazy_pattern(
 )
 _ITEM = lazy_pattern(r"\s*(?:[-*+\u2022|]|\d{1,2}[.)]) ?(?!\*)|\s*\[(?:INFO|WARN|ERROR|DEBUG)|\s*\d+[:.]\d\d")
 """An item of a list, a row of a table or of a log: these lead to nothing."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _OPEN = (":", "\uff1a", "-", "...", "\u2026")
 
 
@@ -161,6 +165,10 @@ def is_framed(text: str) -> bool:
         line, rest = lines[number], lines[number + 1 :]
         if _ITEM.match(line):
             continue
+        if number == filled[0] and len(line) <= _PROSE and _is_set_off("", rest):
+            first = _SENTENCE.split(line, 1)[0]
+            if first != line and not first.endswith("?") and (_calls(first) or _ends(first)):
+                return True
         quoted = _QUOTED.search(line)
         if quoted is not None and quoted.start() < _LONG and _calls(line[: quoted.start() + 1]):
             return True

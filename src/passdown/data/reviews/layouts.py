@@ -19,7 +19,7 @@ _FORGE = lazy_pattern(
     r"|\bconfidence score: \d/5|: draft comment: |\breviewed everything up to\b|^PS\d+, Line \d"
     r"|^association:\s|^\W{0,8}(?:verdict|decision|recommendation|overall)\W{1,6}(?:reject|request[- ]changes|needs (?:work|changes)"
     r"|block(?:ed)?\b|not (?:ready|mergeable|approved)|(?:major|minor) revisions?|approve with)"
-    r"|<teammate-comment>|^<comment>\S"
+    r"|\bverify (?:this issue exists|these issues exist) and fix\b|<teammate-comment>|^<comment>\S"
     r"|\bPrompt for AI Agents\b|\bActionable comments posted: \d|\bNitpick comments \(\d|\bCommittable suggestion\b"
     r"|\bVerify each finding against\b"
     r"|^[^\w\n]{0,12}(?:[\w-]{1,20}: )?[\W_]{0,12}(?:Potential issue|Refactor suggestion|Nitpick)_(?=[ \n|]|\Z)"
@@ -111,6 +111,7 @@ _SIGNS = (
         r"(?i)\b(?:your|the) (?:plan|design|implementation|approach|code|spec|draft|proposal|paper|document|diff"
         r"|analysis|structure|architecture)\b[^\n.]{0,40}\b(?:is|looks|are|has|lacks|misses|does|doesn't)\b"
     ),
+    lazy_pattern(r"(?im)^\W{0,8}(?:bug|issue|problem|finding|weakness|concern|gap|blocker) #?\d{1,2}\b"),
     lazy_pattern(
         r"(?i)\b(?:excellent|very (?:strong|thorough|solid)|well[- ](?:structured|thought|written|designed)|solid"
         r"|impressive|great (?:work|job|start))\b"
