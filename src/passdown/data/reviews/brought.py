@@ -91,9 +91,9 @@ _POINTS = lazy_pattern(
 )
 """What somebody does who is sent to look at comments."""
 _PLACE = lazy_pattern(
-    r"\W*(?:https?://\S+|@?[\w-]*[/.][\w./@-]*)[ \t]*(?P<more>\n\s*\S)?(?(more)|[^\n]{0,60}\s*\Z)|\W*\Z"
+    r"\W*(?:https?://\S+|@?[\w-]*[/.][\w./@-]*)[ \t]*(?P<more>\n\s*\S)?(?(more)|(?:[-\u2013\u2014] [^\n]{0,60})?\s*\Z)|\W*\Z"
 )
-"""What a reviewer is to do, and the bare place of what is to be reviewed."""
+"""The bare place of what is to be reviewed, perhaps with what to look at."""
 
 
 def brings(text: str) -> bool:
