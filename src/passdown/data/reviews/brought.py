@@ -73,7 +73,7 @@ _PROCEDURE = lazy_pattern(
 )
 """A text that tells how a kind of work is done, not what has come of this one."""
 _COLON = lazy_pattern(r"(?:(?![.!?] )[^\n:\"`]){0,160}?(?:(?<!\d)[:\uff1a](?!//)|\b(?:follows|below)\b[ .:]*(?=\S))\s*")
-_GAP = lazy_pattern(r"[^\n]{0,300}(?:\n[ \t]*)+")
+_GAP = lazy_pattern(r"[^\n]{0,160}(?:\n[ \t]*)+")
 _MARKS = lazy_pattern(
     r"[-*+>\u2022\u25cf\u25e6\u23fa\u00b7\u30fb#|\"'`\u201c\u300c\u00ab<\[(\u2600-\u27bf\U0001f300-\U0001faff]"
     r"|\d{1,2}(?:[.)/ ]|:\s)|[A-Za-z]{1,2}-?\d{0,2}[.):]|[A-Z][\w -]{2,40}:\s|[\w./-]{1,80}\.\w{1,5}\b[^\w\n]"

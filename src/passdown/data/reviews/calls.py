@@ -39,7 +39,7 @@ _SURE = r"(?:comments?|fee?d[ -]?e?backs?|findings|remarks|critiques?|nits|nitpi
 """Words that mean what is said of work, also where nobody says whose."""
 _COMMENTS = (
     rf"(?:{_SURE}|finding|remark|notes?|concerns?|suggestions?|objections?|points?|issues?|problems|recommendations?"
-    r"|observations?|blockers?|opinions?|assessment|corrections?|review|take|thoughts|verdict)"
+    r"|observations?|blockers?|opinions?|assessment|corrections?|review|take|thoughts|verdict|inputs?)"
 )
 _WORK = (
     r"(?:(?:the|this|that|your|my|our|its|these|those) )?(?:[\w./@-]+ ){0,2}?(?:diff|plan|changes?|prs?|code|branch|fix"
@@ -49,7 +49,7 @@ _WORK = (
 _SAID = (
     r"(?:said|says|thinks?|found|finds|noticed|flagged|flags|reports?|reported|raised|raises|complain(?:s|ed)"
     r"|(?:suggest|recommend|reject|request|comment|respond|point|mention|list|review|audit|critique)(?:s|ed|d)"
-    r"|proposed|provided|offered|came back|identified|replied|wrote|asks|asked|wants)\b"
+    r"|proposed|provided|offered|came back|identified|replied|wrote|wants)\b"
 )
 _GAVE = (
     r"(?:has|have|had|made|left|gave|gives|provided|offered|shared|sent|posted|wrote|raised|returned|came back with)"
@@ -78,9 +78,9 @@ def _named() -> str:
         rf"|\b{_SOMEBODY}(?:'s?|\u2019s?|s'?)? (?:\w+ ){{0,2}}?{_COMMENTS}\b"
         rf"|\b(?-i:[A-Z])\w+(?:'s|\u2019s) (?:\w+ )?(?:review|{_SURE})\b"
         # on top of a text, or at the end of a line
-        rf"|(?m:^)\W{{0,12}}(?:{_BOT}|reviewer ?#?\d*)(?=:)"
+        rf"|(?m:^)\W{{0,12}}(?:{_BOT}|reviewer ?#?\d*)(?=:)|(?m:^)\W{{0,4}}{MODEL}(?= ?[\"\u201c])"
         rf"|(?m:^)\W{{0,12}}(?:[\w'-]+ ){{0,4}}?(?P<head>{_SURE})\b(?=\W{{0,6}}(?:\n|[:\uff1a]|\Z))"
-        r"|(?m:^)\W{0,12}(?:[\w'-]+ ){0,2}?(?P<lead>fee?d[ -]?e?backs?|findings|remarks|nits)\b"
+        r"|(?m:^)\W{0,12}(?:[\w'-]+ ){0,2}?(?P<lead>fee?d[ -]?e?backs?|findings|remarks|nits)\b(?! (?:&|and|or) )"
         r"(?=[^\n:.]{1,60}(?::|\n))"
         rf"|(?m:^)\W{{0,12}}(?:\w+ ){{0,3}}?(?P<title>{_REVIEW})(?:ed)?(?: \(?#?\d+\)?| round \d+)?"
         r"(?=\W{0,6}(?:\n|[:\uff1a]|\Z))"
@@ -124,14 +124,16 @@ HINTS: tuple[str, ...] = (
 CALLS = lazy_pattern(lambda: f"(?i){_named()}|{_told()}")
 """Words that call what stands behind them a review's; a named group is where they begin, if not at the match."""
 ABROAD = lazy_pattern(
-    r"レビュー(?:結果|指摘|コメント|内容|意見|フィードバック|来|が[来届返]|で|の(?:指摘|結果|コメント|内容)|を(?:もら|受け|頂|いただ)|させた|し(?:てもらった|た結果))"
+    r"レビュー(?:結果|指摘|コメント|内容|意見|フィードバック|来|が[来届返]|で(?:以下|指摘|次|もら|頂|いただ|言わ|見つか)|の(?:指摘|結果|コメント|内容)|を(?:もら|受け|頂|いただ)|させた|し(?:てもらった|た結果))"
     r"|指摘(?:事項|内容|として|され|です|が[来届あ]|をもら|いただ|もら)|コメント(?:を|が)?(?:もら|いただ|頂|来|届|つき|ありました)|査読|からのコメント|コメント(?:です|[:：])"
     r"|フィードバック(?:が|です|は|として|を(?:もら|受け|頂|いただ)|[:\uff1a])"
     r"|(?:评审|审查|审核|审阅|审稿|(?i:code )?(?i:review(?:er)?)) ?(?:人|者)?的?(?:意见|结果|结论|反馈|评论|建议|发现|报告|问题)"
     r"|(?:评审|审查|审核|审阅)(?:过|完)?了(?!吗)|[看读]了[^\n]{0,12}(?:代码|方案|计划|文档|论文)|(?:反馈|意见)(?:如下|是|[:\uff1a])|(?:评论|反馈|指出)(?:说|道)?[,，]?[:：“]"
     r"|(?:的|新|这些|这个|条) ?(?i:comments?|feedback|review) ?[:\uff1a]"
-    r"|(?i:codex|claude|gemini|grok|gpt|chatgpt|deepseek|kimi|opus)[^\n]{0,20}(?:意见|结论|(?i:review)|反馈|评价|看法|建议|指摘|意見|レビュー|評価|의견|검토)"
+    r"|(?i:codex|claude|gemini|grok|gpt|chatgpt|deepseek|kimi|opus)[^\n]{0,20}(?:意见|结论|(?i:review)|反馈|(?<!你)评价(?!下|一下)|看法|建议|指摘|意見|レビュー|評価|의견|검토)"
     r"[^\n]{0,16}[:\uff1a]|(?i:codex|claude|gemini|grok|gpt)回复[:\uff1a]\s*(?=结论)"
+    r"|(?i:codex|claude|gemini|grok|gpt|chatgpt)[^\n]{0,4}(?:发现|指出|提出|提到)了?[^\n]{0,20}[:\uff1a]"
+    r"|(?im:^\W{0,4}(?:codex|claude|gemini|grok|gpt|chatgpt)[ \t]*(?:意見|意见|評語|评语)\s*$)"
     r"|리뷰(?:어)?[가이는를]? ?(?:결과|코멘트|의견|피드백|내용|받은|한 (?:결과|내용)|했는데|해 ?줬)|피드백(?:이|입|은|는|을 (?:받|주)|[:\uff1a]|\s*$)|코멘트|남겼"
     r"|(?i:замечани\w+|ревью|правки|комментари\w+|фидб[еэ]к\w*|(?:посмотрел|прочитал|проверил|глянул)а? \w+ (?:mr|pr|код|план|пр|мр)\b)"
     r"|(?im:^\W{0,6}(?:\w+ ){0,3}?(?:revisão|revisión|revisione|relecture)\b)"

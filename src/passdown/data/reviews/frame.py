@@ -42,7 +42,7 @@ _LOOKED = (
 )
 _SAID = (
     r"(?:said|says|saying|wrote|writes|found|finds|noticed|notices|thinks|pointed out|points out|flagged|flags|posted"
-    r"|pinged|dm'?d|messaged|answered|replied|responded|came back|gave|told|wants|asks|asked|spit|spat|quote|left|raised"
+    r"|pinged|dm'?d|messaged|answered|replied|responded|came back|gave|told|wants|spit|spat|quote|left|raised"
     r"|complained|suggest(?:s|ed)|recommend(?:s|ed)|objected|comment(?:s|ed)|report(?:s|ed)|remarked|mentioned|listed"
     r"|sent|returned|has (?:some|a few|these)|had (?:some|a few|these))\b"
 )
@@ -121,7 +121,7 @@ _OTHER = lazy_pattern(
     r"|logs?|error|stack ?trace|format|template|checklist|guidelines?|process|workflow|feature|endpoint|button|widget"
     r"|when (?:you|review)|for each|once you|if (?:you|there|any)|make sure|wait for|until|before|whenever|every time|survey|research"
     r"|no (?:comments|feedback|findings|issues)|without|my only|(?:excellent|great|good|nice|for the) (?:feedback|review)|additional (?:notes|comments)|notes/comments|ticket|for review)\b"
-    r"|\b(?:accept(?:ed)?(?! with)|(?<!not )approve[ds]?(?! with)|good enough|looks? good|is clear|proceed|move on|lgtm)\b"
+    r"|\b(?:accept(?:ed)?(?! with)|(?<!not )approve[ds]?(?! with)|good enough|looks? good|is clear|proceed|move on|lgtm)\b|https?://"
 )
 """Others who say something, procedures, features, and reviews that found nothing."""
 TASK = lazy_pattern(
