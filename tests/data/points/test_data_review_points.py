@@ -21,7 +21,9 @@ def begun(script):
 )
 def test_a_persons_review(text, is_review, script, marks_of):
     run = begun(script).says("Done.").asks(text).says("On it.")
-    assert marks_of(run.trajectory())["review_received"] == ([4] if is_review else [])
+    found = marks_of(run.trajectory())
+    assert (found["review_brought"], found["review_received"]) == ([4] if is_review else [], [])
+    assert not marks_of(run.trajectory(), unproven=False)["review_brought"]  # it has to be asked for
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
+import json
 import time
-from typing import Any
+from collections import Counter
+from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from passdown.data.reviews.brought import brings
-from passdown.data.reviews.calls import CALLS, HINTS
 
 LEADS = """\
 Here are the review comments:
@@ -157,15 +155,44 @@ def test_no_text_takes_long(text):
     assert time.process_time() - start < 2
 
 
-WORDS = st.deferred(
-    lambda: st.from_regex(re.compile(CALLS.pattern), alphabet=st.characters(min_codepoint=9, max_codepoint=126))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The lock is dropped too early.\nWhy is there no rollback?\n\nThese are the comments on my PR, please fix them.",
+        "> the docstring is a lie\n> this is quadratic\n\n(review by the maintainers) can you take care",
+        "my colleague looked at the branch and wrote\n\nThe lock is dropped too early. And there is no rollback at all when the second step fails.",
+        "Kim went over the migration script:\n1 no transaction\n2 it cannot be run twice",
+        'our lead had a look at the PR and said "the lock is dropped too early, and there is no rollback"',
+        "I gave the plan to another model and asked what it thinks\n\n- no rollback\n- the second phase needs the third",
+        "from the chat:\n\nKim 10:42\nhad a look at your PR\nKim 10:43\nthe lock is dropped too early",
+        "| # | Severity | File | Finding |\n|---|---|---|---|\n| 1 | High | src/a.py | the lock is dropped |",
+        '> +\tif (ret)\n> +\t\treturn -1;\nReturn ret.\n\n> +\tprintf("ok");\nNo noise.\n',
+    ],
 )
+def test_what_stands_around_comments(text):
+    assert brings(text)
 
 
-@settings(max_examples=1500)
-@given(st.data())
-def test_no_words_for_a_review_are_without_a_hint(data: Any) -> None:
-    text = data.draw(WORDS)
-    found = CALLS.search(text)
-    assert found is not None
-    assert any(hint in text.lower() for hint in HINTS), found.group()
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please review the branch and tell me what you think:\n\n- the lock\n- the rollback",
+        "my colleague went on holiday and left this task to us:\n\n- write the import\n- test it",
+        "Fix the export. These are the steps:\n1. read the file\n2. write the table",
+        "Our users said of the new page:\n- it is slow\n- the button is hard to find",
+        "- Say what the review found\n- Find the comments that came by mail\n- Name the commit that mended them",
+        "Add a table for review comments:\n- place\n- text\n- author",
+        "I reviewed the plan and it looks good. Go on with:\n\n- the import\n- the export of everything",
+    ],
+)
+def test_what_stands_around_something_else(text):
+    assert not brings(text)
+
+
+def test_made_messages():
+    """600 messages written for this by people who did not see the rules, which were tuned on them: floors."""
+    rows = [json.loads(line) for line in (Path(__file__).parent / "messages.jsonl").read_text("utf-8").splitlines()]
+    found = Counter((row["review"], brings(row["text"])) for row in rows)
+    assert sum(found.values()) == 600
+    assert found[True, True] / (found[True, True] + found[True, False]) >= 0.88
+    assert found[True, True] / (found[True, True] + found[False, True]) >= 0.94

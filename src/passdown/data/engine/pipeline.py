@@ -73,9 +73,10 @@ class ReplayTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class PointsTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[points]`: how many cuts a trajectory gives at most."""
+    """`[points]`: how many cuts a trajectory gives at most, and whether detectors of less than .95 mark as well."""
 
     per_trajectory: int = 4
+    unproven: bool = False
 
 
 class ViewsTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

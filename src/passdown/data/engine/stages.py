@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from passdown.data.engine.ingest import trajectory_row
 from passdown.data.engine.manifest import file_hash
-from passdown.data.engine.pipeline import FilterTable, ReplayTable, SamplesTable, SplitTable
+from passdown.data.engine.pipeline import FilterTable, PointsTable, ReplayTable, SamplesTable, SplitTable
 from passdown.data.engine.shards import Row
 from passdown.data.engine.stage import Batch, Stage, Work
 from passdown.data.filters.result import Filtered, dropped
@@ -86,7 +87,7 @@ def _also(found: Filtered, then: Callable[[Iterable[Trajectory]], Filtered]) -> 
             yield from then([made])
 
 
-def points_stage(blobs: Path, per_trajectory: int = 4, settings: ReplayTable | None = None) -> Stage:
+def points_stage(blobs: Path, points: PointsTable, settings: ReplayTable | None = None) -> Stage:
     """Return the stage that finds where to cut. Contents of files at the cuts go to the store `blobs`."""
     from passdown.data.replay.base import mark_of
     from passdown.data.replay.sandbox import mark_of_tools
@@ -95,14 +96,20 @@ def points_stage(blobs: Path, per_trajectory: int = 4, settings: ReplayTable | N
     base = Path(asked.base) if asked.base else None
     mark = mark_of(base) + (mark_of_tools(Path(asked.tools)) if asked.tools else "")
     return Stage(
-        name="points", maker="passdown.data.engine.stages:finding_points", version=4,
-        parameters={"per_trajectory": per_trajectory, "sandbox": asked.sandbox, "mark": mark},
+        name="points", maker="passdown.data.engine.stages:finding_points", version=5,
+        parameters={**structs.asdict(points), "sandbox": asked.sandbox, "mark": mark},
         places={"blobs": str(blobs), "base": asked.base, "tools": asked.tools},
     )  # fmt: skip
 
 
 def finding_points(
-    per_trajectory: int, blobs: str, sandbox: bool = False, mark: str = "", base: str = "", tools: str = ""
+    per_trajectory: int,
+    blobs: str,
+    unproven: bool = False,
+    sandbox: bool = False,
+    mark: str = "",
+    base: str = "",
+    tools: str = "",
 ) -> Work:
     """Make the work of `points`: replay, subtasks, detectors, selection."""
     from passdown.data.points.detect import detect
@@ -123,7 +130,8 @@ def finding_points(
             began = find_base(trajectory, folder)
             replayed = replay(trajectory, began.files if began else None)
             graph = subtasks(trajectory, replayed)
-            chosen = select(detect(trajectory, replayed, graph), trajectory.trajectory_id, per_trajectory)
+            found = detect(trajectory, replayed, graph, unproven=unproven)
+            chosen = select(found, trajectory.trajectory_id, per_trajectory)
             if not chosen:
                 yield dropped("points", trajectory, "no point to cut at")
                 continue

@@ -42,7 +42,7 @@ def _points(pipeline: Pipeline, folder: Path) -> Stage:
             tools=Path(pipeline.replay.tools) if pipeline.replay.tools else None
         ):  # where none can be made, that is said before the work and not in the midst of it
             pass
-    return points_stage(folder / "blobs", pipeline.points.per_trajectory, pipeline.replay)
+    return points_stage(folder / "blobs", pipeline.points, pipeline.replay)
 
 
 def _views(pipeline: Pipeline, folder: Path) -> Stage:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from passdown.data.points.run import CONTEXT_BUDGET, Files, Run
-from passdown.data.points.table import FAMILIES, family
+from passdown.data.points.table import FAMILIES, UNPROVEN, family
 from passdown.data.records import Graph, Mark, Point, PointKind, Trajectory
 
 PRIORITY: tuple[PointKind, ...] = ("review", "delegation", "error", "milestone", "mid")
@@ -13,19 +13,19 @@ _LOOKS = frozenset(("READ", "SEARCH", "VCS"))
 
 
 def detect(
-    trajectory: Trajectory, replay: Files, graph: Graph, *, budget: int = CONTEXT_BUDGET
+    trajectory: Trajectory, replay: Files, graph: Graph, *, budget: int = CONTEXT_BUDGET, unproven: bool = False
 ) -> tuple[Point, ...]:  # fmt: skip
     """Return the points of a trajectory in order of `k`, with all that was found at each.
 
     Left out are cuts before anything was looked at or changed, and after the work was handed in. `budget` is the
-    context limit, in tokens, for cuts at shares of it.
+    context limit, in tokens, for cuts at shares of it. With `unproven` the detectors that miss .95 mark as well.
     """
     run = Run(trajectory, replay, graph, budget)
     possible = _possible(run)
     found: dict[int, dict[tuple[str, str], Mark]] = {}
     for name in FAMILIES:
         for k, mark in family(name)(run):
-            if k in possible:
+            if k in possible and (unproven or mark.detector not in UNPROVEN):
                 found.setdefault(k, {}).setdefault((mark.detector, mark.detail), mark)
     return tuple(_point(trajectory.trajectory_id, k, tuple(found[k].values())) for k in sorted(found))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from passdown.data.reviews.calls import ABROAD, CALLS, HINTS
+from passdown.data.reviews.calls import ABROAD, CALLS
 from passdown.data.reviews.frame import TASK, is_framed
 from passdown.data.reviews.layouts import is_laid_out
 from passdown.model.pattern import lazy_pattern
@@ -36,7 +36,8 @@ _GIVE = lazy_pattern(
     r"(?i)\b(?:give|provide|write|leave|add|make) (?:(?:me|us|your|some|any|a|honest|critical) ){0,3}\w+\Z"
 )
 _USERS = (
-    r"(?:users?|npm|pnpm|yarn|cargo|pip|customers?|clients?|testers?|qa|play-?(?:ers?|test\w*)|students?|guests?|lint\w*|ci|compiler|build|tests?"
+    r"(?:users?|npm|pnpm|yarn|cargo|pip|customers?|clients?|testers?|qa|play-?(?:ers?|test\w*)|students?|guests?"
+    r"|lint\w*|ci|compiler|build|tests?"
     r"|type-?check\w*|haptic|visual|audio)"
 )
 _OF_USERS = lazy_pattern(rf"(?i)\b(?:{_USERS}(?:'s?|s')?|no|zero|without) \Z")
@@ -58,17 +59,21 @@ _THING = lazy_pattern(
 )
 """What comes after words on comments that are part of a product's name."""
 _PRAISE = lazy_pattern(
-    r"(?i)(?:[^\n.!?]|\.\w){0,80}\b(?:looks? (?:very |really |all |pretty )?(?:good|fine|great|ok|okay|clean|right)|lgtm"
+    r"(?i)(?:[^\n.!?]|\.\w){0,80}\b(?:looks? (?:very |really |all |pretty )?(?:good|fine|great|ok|okay|clean|right)"
+    r"|lgtm"
     r"|approved?|accept(?:ed)?|all good|no (?:issues|problems|comments|changes|concerns|findings))\b"
 )
 _PROCEDURE = lazy_pattern(
     r"(?i)\A\s*(?:base directory for this skill\b|you are (?:an?|the|reviewing)\b|implement the (?:following )?plan\b"
     r"|---\s*\nname:)"
-    r"|\A\W{0,4}(?:please |can you |i(?:'d like| want) (?:you )?to )?(?:create|write|build|add|parse|implement|set up|make|design|improve)"
-    r" (?:an?|the|our|my|me|[`.])[^\n]{0,60}\b(?:commands?|agents?|skills?|bots?|prompts?|templates?|endpoints?|tables?|flows?"
+    r"|\A\W{0,4}(?:please |can you |i(?:'d like| want) (?:you )?to )?(?:create|write|build|add|parse|implement|set up"
+    r"|make|design|improve)"
+    r" (?:an?|the|our|my|me|[`.])[^\n]{0,60}\b(?:commands?|agents?|skills?|bots?|prompts?|templates?|endpoints?"
+    r"|tables?|flows?"
     r"|parsers?|tools?|dashboards?|sites?|hooks?|workflows?|(?:agents|claude|contributing)\.md)\b"
     r"|\A[^\n]{0,120}\b(?:add|put|goes|write)\b[^\n]{0,20}\b(?:in|into|to) (?:agents|claude|contributing)\.md\b"
-    r"|\A\W{0,4}(?:parse|process for|from now on|contributing\.md)\b|\A[^\n]{0,60}\b(?:bot|app|page|site) (?:should|posts|needs)\b"
+    r"|\A\W{0,4}(?:parse|process for|from now on|contributing\.md)\b|\A[^\n]{0,60}\b(?:bot|app|page|site) (?:should"
+    r"|posts|needs)\b"
     r"|(?m:^#{1,4} .{0,40}(?<![/.-])\b(?:workflow|instructions|when to use|usage|prerequisites)\b(?![/.-]\w))"
 )
 """A text that tells how a kind of work is done, not what has come of this one."""
@@ -82,7 +87,8 @@ _MARKS = lazy_pattern(
 """How a text begins that was pasted, or a list."""
 _ITEM = lazy_pattern(r"[ \t]*(?:[-*+\u2022]|\d{1,2}[.)])[ \t]")
 _QUOTED = lazy_pattern(
-    r"[^\w\n\"\u201c\u300c]{0,3}(?:(?:that|is|was|this|me|us|it)\W{1,3})?[\"\u201c\u201e\u300c\u00ab](?=[^\"\u201d\u300d\u00bb]{24})"
+    r"[^\w\n\"\u201c\u300c]{0,3}(?:(?:that|is|was|this|me|us"
+    r"|it)\W{1,3})?[\"\u201c\u201e\u300c\u00ab](?=[^\"\u201d\u300d\u00bb]{24})"
     r"|[^\n]{0,160}\n+[ \t]*>"
 )
 _FENCED = lazy_pattern(r"(?:[^\n]{0,200}\n){1,4}[ \t]*(?:```|>)")
@@ -91,7 +97,8 @@ _POINTS = lazy_pattern(
 )
 """What somebody does who is sent to look at comments."""
 _PLACE = lazy_pattern(
-    r"\W*(?:https?://\S+|@?[\w-]*[/.][\w./@-]*)[ \t]*(?P<more>\n\s*\S)?(?(more)|(?:[-\u2013\u2014] [^\n]{0,60})?\s*\Z)|\W*\Z"
+    r"\W*(?:https?://\S+|@?[\w-]*[/.][\w./@-]*)[ \t]*(?P<more>\n\s*\S)?(?(more)"
+    r"|(?:[-\u2013\u2014] [^\n]{0,60})?\s*\Z)|\W*\Z"
 )
 """The bare place of what is to be reviewed, perhaps with what to look at."""
 
@@ -103,12 +110,7 @@ def brings(text: str) -> bool:
         return False
     if is_laid_out(text):
         return True
-    lower = text.lower()
-    if any(hint in lower for hint in HINTS) and any(
-        _announces(text, found) for found in islice(CALLS.finditer(text), _FEW)
-    ):
-        return True
-    if is_framed(text):
+    if is_framed(text) or any(_announces(text, found) for found in islice(CALLS.finditer(text), _FEW)):
         return True
     abroad = islice(ABROAD.finditer(text), _FEW)
     return any(_holds(text, found.end(), free=True) or _FENCED.match(text, found.end()) for found in abroad)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from passdown.data.reviews.calls import MODEL
 from passdown.model.pattern import lazy_pattern
 
@@ -23,9 +21,12 @@ _LEAST = 40
 """Characters of the least text that such a line can be about."""
 
 _ROLE = (
-    r"(?:colleagues?|co-?workers?|(?:team-?)?mates?|lead|leader|boss|manager|maintainers?|senior|engineers?|developers?|devs?"
-    r"|experts?|mentor|architects?|teams?|friends?|teacher|prof(?:essor)?|advis[eo]r|supervisor|tutor|ta|lecturer|instructor"
-    r"|grader|designer|auditors?|reviewers?|referees?|editors?|committee|jury|judges?|co-?founder|co-?authors?|cto|ceo|pm|dba"
+    r"(?:colleagues?|co-?workers?|(?:team-?)?mates?|lead|leader|boss|manager|maintainers?|senior|engineers?"
+    r"|developers?|devs?"
+    r"|experts?|mentor|architects?|teams?|friends?|teacher|prof(?:essor)?|advis[eo]r|supervisor|tutor|ta|lecturer"
+    r"|instructor"
+    r"|grader|designer|auditors?|reviewers?|referees?|editors?|committee|jury|judges?|co-?founder|co-?authors?|cto"
+    r"|ceo|pm|dba"
     r"|sre|consultant|agents?|sub-?agents?|bots?|session|model|ai|llm|assistant|critic|guild|owner|guy|person|someone"
     r"|somebody|people|partner|brother|sister|buddy|intern)"
 )
@@ -37,8 +38,10 @@ _WHO = (
 _LOOKED = (
     r"(?:looked (?:it |this |that )?(?:at|over|through|into)"
     r"|(?:had|has|have|took|taken|having) an? (?:\w+ ){0,2}(?:look|go|read|pass|glance)\b"
-    r"|(?:went|gone|going) (?:it |this )?(?:over|through)|skimm(?:ed|ing)|review(?:ed|ing)\b|re-?read\b|audit(?:ed|ing)\b"
-    r"|graded|critiqued|assessed|checked|read(?:ing)?\b(?! from| the docs)|inspected|evaluated|commented|roasted|proofread)"
+    r"|(?:went|gone|going) (?:it |this )?(?:over|through)|skimm(?:ed|ing)|review(?:ed|ing)\b|re-?read\b|audit(?:ed"
+    r"|ing)\b"
+    r"|graded|critiqued|assessed|checked|read(?:ing)?\b(?! from| the docs)|inspected|evaluated|commented|roasted"
+    r"|proofread)"
 )
 _SAID = (
     r"(?:said|says|saying|wrote|writes|found|finds|noticed|notices|thinks|pointed out|points out|flagged|flags|posted"
@@ -47,11 +50,14 @@ _SAID = (
     r"|sent|returned|has (?:some|a few|these)|had (?:some|a few|these))\b"
 )
 _WORK = (
-    r"\b(?:prs?|mrs?|cls?|pull requests?|merge requests?|patch(?:es)?|diffs?|code|codebase|branch|commits?|plans?|specs?"
-    r"|specification|designs?|docs?|documents?|drafts?|papers?|thesis|chapters?|manuscript|proposals?|rfc|adr|prd|readme"
+    r"\b(?:prs?|mrs?|cls?|pull requests?|merge requests?|patch(?:es)?|diffs?|code|codebase|branch|commits?|plans?"
+    r"|specs?"
+    r"|specification|designs?|docs?|documents?|drafts?|papers?|thesis|chapters?|manuscript|proposals?|rfc|adr|prd"
+    r"|readme"
     r"|schema|implementation|refactor\w*|migrations?|scripts?|module|repo(?:sitory)?|shaders?|dashboard|submission"
     r"|pipeline|dockerfile|architecture|changes|work|rewrite|notebook|essay|report|slides|api|library|component|prefab"
-    r"|app|integration|driver|query|queries|model|config|review\w*|comments?|fee?d[ -]?e?back|findings|remarks|(?:on|at|over|through) (?:this|it))\b"
+    r"|app|integration|driver|query|queries|model|config|review\w*|comments?|fee?d[ -]?e?back|findings|remarks|(?:on"
+    r"|at|over|through) (?:this|it))\b"
 )
 _NOUN = (
     r"(?:(?:(?:code |pr |mr |peer |design |security |plan |spec |doc |meta-?|self-?|re-?|cross-?)?"
@@ -75,7 +81,8 @@ _OWN = lazy_pattern(
     rf"(?i)\b(?:i|we)(?:'ve|’ve| have)? (?:just |also |now )?(?:{_LOOKED}[^\n]{{0,60}}{_WORK}|reviewed\b)"
 )
 _GIVEN = lazy_pattern(
-    rf"(?i)\b(?:asked|ran|run|gave|had|have|let|got|fed|pasted|put|showed|sent|threw)\b[^\n.:]{{0,40}}\b(?:{MODEL}|{_ROLE})\b"
+    rf"(?i)\b(?:asked|ran|run|gave|had|have|let|got|fed|pasted|put|showed|sent|threw)\b[^\n.:]{{0,40}}\b(?:{MODEL}"
+    rf"|{_ROLE})\b"
 )
 _ASKED = lazy_pattern(
     r"(?i)\b(?:review\w*|look|check|think|opinion|harsh|critique|critici[sz]e|roast|feedback|audit|back|answer|thoughts"
@@ -88,7 +95,8 @@ _NAMED = (
         rf"(?:\w+ )?{_HERE} (?:(?!(?:to|and|then|or)\b)[\w'’.-]+ ){{0,4}}?{_NOUN}\b"
     ),
     lazy_pattern(
-        rf"(?i)\b{_NOUN}(?: \(?#?\d+\)?)? (?:from|by|of|on|after|that (?:i|we)|i|we|inline|came|is in|are in|is back|are back"
+        rf"(?i)\b{_NOUN}(?: \(?#?\d+\)?)? (?:from|by|of|on|after|that (?:i|we)|i|we|inline|came|is in|are in|is back"
+        rf"|are back"
         r"|below)\b"
     ),
     lazy_pattern(
@@ -105,8 +113,10 @@ _ENDS = lazy_pattern(rf"(?i)(?<!\band )(?<!\bto )\b{_NOUN}\W{{0,4}}$")
 _ASKS = lazy_pattern(
     r"(?i)^\W{0,4}(?:(?:please|pls|now|then|also|ok(?:ay)?|hey|hi|can you|could you|would you|will you|i want you to"
     r"|i need you to|i'd like you to|let's|lets|you should|next|claude|go ahead and)[,.]? )*"
-    r"(?:do|run|perform|conduct|start|give|provide|write|create|build|add|implement|make|design|develop|generate|(?:re-?)?review(?! (?:of|from|by|notes|comments?|results?|outcome|feedback|findings|report|round|summary)\b)"
-    r"|audit(?! (?:of|from|by|report|findings|results?)\b)|critique(?! (?:of|from|by)\b)|check|assess|evaluate|analy[sz]e|parse|fetch|extract|show|display|store|save|render|list"
+    r"(?:do|run|perform|conduct|start|give|provide|write|create|build|add|implement|make|design|develop|generate"
+    r"|(?:re-?)?review(?! (?:of|from|by|notes|comments?|results?|outcome|feedback|findings|report|round|summary)\b)"
+    r"|audit(?! (?:of|from|by|report|findings|results?)\b)|critique(?! (?:of|from|by)\b)|check|assess|evaluate"
+    r"|analy[sz]e|parse|fetch|extract|show|display|store|save|render|list"
     r"|find|read|look|inspect|compare|summari[sz]e|use|verify|investigate|explore|put|take|update the|you are|act as"
     r"|your (?:task|job|role)|process for|prompt|how (?:do|would|should|can)|what (?:is|are|does|should)|why|is there"
     r"|are there|should)\b"
@@ -117,11 +127,15 @@ _THESE = lazy_pattern(
 )
 """What somebody is asked to do, unless it is about comments that are there."""
 _OTHER = lazy_pattern(
-    r"(?i)\b(?:users?|customers?|testers?|qa|uat|play-?test\w*|players?|students?|lint\w*|ci\b|compiler (?:error|output|warning)s?|build (?:log|fail\w*)"
+    r"(?i)\b(?:users?|customers?|testers?|qa|uat|play-?test\w*|players?|students?|lint\w*|ci\b|compiler (?:error"
+    r"|output|warning)s?|build (?:log|fail\w*)"
     r"|logs?|error|stack ?trace|format|template|checklist|guidelines?|process|workflow|feature|endpoint|button|widget"
-    r"|when (?:you|review)|for each|once you|if (?:you|there|any)|make sure|wait for|until|before|whenever|every time|survey|research"
-    r"|no (?:comments|feedback|findings|issues)|without|my only|(?:excellent|great|good|nice|for the) (?:feedback|review)|additional (?:notes|comments)|notes/comments|ticket|for review)\b"
-    r"|\b(?:accept(?:ed)?(?! with)|(?<!not )approve[ds]?(?! with)|good enough|looks? good|is clear|proceed|move on|lgtm)\b|https?://"
+    r"|when (?:you|review)|for each|once you|if (?:you|there|any)|make sure|wait for|until|before|whenever|every time"
+    r"|survey|research"
+    r"|no (?:comments|feedback|findings|issues)|without|my only|(?:excellent|great|good|nice|for the) (?:feedback"
+    r"|review)|additional (?:notes|comments)|notes/comments|ticket|for review)\b"
+    r"|\b(?:accept(?:ed)?(?! with)|(?<!not )approve[ds]?(?! with)|good enough|looks? good|is clear|proceed|move on"
+    r"|lgtm)\b|https?://"
 )
 """Others who say something, procedures, features, and reviews that found nothing."""
 TASK = lazy_pattern(
@@ -133,7 +147,8 @@ _BEHIND = lazy_pattern(
     r"(?i)^\W{0,4}(?:\^+|↑|⬆|these|those|this|that|that's|thats|above|the above|all (?:of )?(?:this|that|these)"
     r"|got (?:this|these|that)|\(?(?:from|via|per|source:)|[-—–]+ |\()"
     rf"|^\W{{0,4}}(?:(?:two|three|four|\d+|my|our|the|code|pr) )?{_NOUN}\b(?! it\b)|\^\^"
-    r"|\b(?:above|these are|that was the|this was the|acima|arriba|this is|that's|thats|that is|those are|found this|wrote this|said this|is what|are from|was from"
+    r"|\b(?:above|these are|that was the|this was the|acima|arriba|this is|that's|thats|that is|those are|found this"
+    r"|wrote this|said this|is what|are from|was from"
     r"|is from)\b"
 )
 """How a line points back at what stands before it."""
@@ -144,16 +159,18 @@ _YOURS = lazy_pattern(
 )
 """Somebody who tells you that they looked at your work."""
 _QUOTED = lazy_pattern(
-    r"(?i)(?:[:,(\u2013\u2014-]|\b(?:said|says|saying|wrote|writes|with|quote|comment\w*|that|dm'?d|pinged|message))\W{0,3}"
+    r"(?i)(?:[:,(\u2013\u2014-]|\b(?:said|says|saying|wrote|writes|with|quote|comment\w*|that|dm'?d|pinged"
+    r"|message))\W{0,3}"
     r"[\"\u201c\u300c\u00ab](?=[^\"\u201d\u300d\u00bb]{24})"
 )
 _SET_OFF = lazy_pattern(
-    r"\s*(?:[-*+>•●◦⏺·・#|\"'`“「«<\[(\u2600-\u27bf\U0001f300-\U0001faff]|\d{1,2}(?:[.)/ ]|:\s)|\(?[a-zA-Z]{1,2}-?\d{0,3}[.):-]"
+    r"\s*(?:[-*+>•●◦⏺·・#|\"'`“「«<\[(\u2600-\u27bf\U0001f300-\U0001faff]|\d{1,2}(?:[.)/ ]|:\s)"
+    r"|\(?[a-zA-Z]{1,2}-?\d{0,3}[.):-]"
     r"|[A-Z]{1,2}\d{1,2} |[A-Z][\w -]{1,40}:\s|[\w./-]+\.\w{1,5}\b|(?i:lines?|p\.|l\.) ?\d)"
 )
 _ITEM = lazy_pattern(r"\s*(?:[-*+\u2022|]|\d{1,2}[.)]) ?(?!\*)|\s*\[(?:INFO|WARN|ERROR|DEBUG)|\s*\d+[:.]\d\d")
 """An item of a list, a row of a table or of a log: these lead to nothing."""
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_SENTENCE = lazy_pattern(r"(?<=[.!?])\s+")
 _OPEN = (":", "\uff1a", "-", "...", "\u2026")
 
 
@@ -166,7 +183,7 @@ def is_framed(text: str) -> bool:
         if _ITEM.match(line):
             continue
         if number == filled[0] and len(line) <= _PROSE and _is_set_off("", rest):
-            first = _SENTENCE.split(line, 1)[0]
+            first = _SENTENCE.split(line, maxsplit=1)[0]
             if first != line and not first.endswith("?") and (_calls(first) or _ends(first)):
                 return True
         quoted = _QUOTED.search(line)

@@ -5,19 +5,24 @@ from __future__ import annotations
 from passdown.model.pattern import lazy_pattern
 
 _FORGE = lazy_pattern(
-    r"(?im)^[-* ]*in [`@]{0,2}[\w./-]+\.\w{1,5}`? (?:around|at|on) lines? \d|^[-* ]*in [`@]{1,2}[^\s`]+`? ?(?:around lines? \d|:?\s*\n\W{0,4}(?:around )?lines? \d)"
+    r"(?im)^[-* ]*in [`@]{0,2}[\w./-]+\.\w{1,5}`? (?:around|at|on) lines? \d"
+    r"|^[-* ]*in [`@]{1,2}[^\s`]+`? ?(?:around lines? \d|:?\s*\n\W{0,4}(?:around )?lines? \d)"
     r"|^[^\n]{0,160}\bcomment on lines? [+-]?\d|^path: \S+\n+lines?: \d"
     r"|^[ \t]*(?:resolve conversation|suggested change|commit suggestion|prompt to fix with ai)[ \t]*$|^```suggestion\b"
     r"|\b(?:left a comment|requested changes|started a (?:conversation|thread))\b[^\n]{0,40}$|codereviewagent"
     r"|\bPR (?:Reviewer Guide|Code Suggestions)\b|\bCopilot uses AI\."
     r"|(?-i:\bP[0-3] Badge [A-Z])"
     r"|^\W{0,8}comment \d+\s*\n+\W{0,4}<location path="
-    r"|\breviewed (?:on [\w ]{1,12}|(?:\d+|an?|last) (?:minute|hour|day|week|month)s?(?: ago)?)$|\bview reviewed changes\b"
-    r"|\bleft review comments\b|\bcommented on (?:this pull request|[`'\w./-]+ lines? \d)|\breply to this email directly\b"
-    r"|\breply [\u00b7\u2022] |[\u00b7\u2022] reply\b|\bunresolved conversations\b|^(?:contributor|collaborator|member|owner)$"
+    r"|\breviewed (?:on [\w ]{1,12}|(?:\d+|an?|last) (?:minute|hour|day|week|month)s?(?: ago)?)$"
+    r"|\bview reviewed changes\b"
+    r"|\bleft review comments\b|\bcommented on (?:this pull request|[`'\w./-]+ lines? \d)"
+    r"|\breply to this email directly\b"
+    r"|\breply [\u00b7\u2022] |[\u00b7\u2022] reply\b|\bunresolved conversations\b|^(?:contributor|collaborator"
+    r"|member|owner)$"
     r"|^patch set \d+:|\bhas posted comments on this change\b|<violation number=|\bgreptile (?:summary|overview)\b"
     r"|\bconfidence score: \d/5|: draft comment: |\breviewed everything up to\b|^PS\d+, Line \d"
-    r"|^association:\s|^\W{0,8}(?:verdict|decision|recommendation|overall)\W{1,6}(?:reject|request[- ]changes|needs (?:work|changes)"
+    r"|^association:\s|^\W{0,8}(?:verdict|decision|recommendation|overall)\W{1,6}(?:reject|request[- ]changes"
+    r"|needs (?:work|changes)"
     r"|block(?:ed)?\b|not (?:ready|mergeable|approved)|(?:major|minor) revisions?|approve with)"
     r"|\bverify (?:this issue exists|these issues exist) and fix\b|<teammate-comment>|^<comment>\S"
     r"|\bPrompt for AI Agents\b|\bActionable comments posted: \d|\bNitpick comments \(\d|\bCommittable suggestion\b"
@@ -51,7 +56,9 @@ _PLACED = lazy_pattern(
 )
 """An item of a list that says a place and what is to be said of it."""
 _SAYS = lazy_pattern(
-    r"(?m)^[^\w\n]{0,10}(?:\d+[.)] |[A-Z]{1,2}\d+:?\s+|[A-Z]{4,12}:? )?[^\w\n]{0,4}[\w./-]{1,80}\.\w{1,5}(?::\d+(?:-\d+)?| L\d+| \(?lines? \d+)[^\w\n]{0,8}(?:(?i:critical|high|medium|low|major|minor)[^\w\n]{0,4})?"
+    r"(?m)^[^\w\n]{0,10}(?:\d+[.)] |[A-Z]{1,2}\d+:?\s+"
+    r"|[A-Z]{4,12}:? )?[^\w\n]{0,4}[\w./-]{1,80}\.\w{1,5}(?::\d+(?:-\d+)?| L\d+"
+    r"| \(?lines? \d+)[^\w\n]{0,8}(?:(?i:critical|high|medium|low|major|minor)[^\w\n]{0,4})?"
     r"(?:[\u2014\u2013] ?|\u2014|: (?=[A-Z`]))[^\n]{0,40}\w \w+"
 )
 """A line that says a place and, behind a dash, what is to be said of it."""
@@ -60,7 +67,8 @@ _LINES = lazy_pattern(
 )
 """A line that says a number of a line, and what is to be said of it."""
 _TABLE = lazy_pattern(
-    r"(?im)^\|(?=[^\n]*\bseverity\b)(?=[^\n]*\b(?:findings?|issues?|problems?)\b)(?=[^\n]*\b(?:file|location|where|lines?)\b)"
+    r"(?im)^\|(?=[^\n]*\bseverity\b)(?=[^\n]*\b(?:findings?|issues?|problems?)\b)(?=[^\n]*\b(?:file|location|where"
+    r"|lines?)\b)"
 )
 """The head of a table of findings."""
 _PATCH = lazy_pattern(r"(?m)^> ?[+-][^\n]*\n(?:>[^\n]*\n)*\n?(?![>\n])")
@@ -119,7 +127,8 @@ _SIGNS = (
 )
 """What reports of reviews have, each of which other texts may have as well: praise, headings, grades, advice."""
 _OTHER = lazy_pattern(
-    r"(?i)\b(?:deep research|research (?:results?|report)|roadmap|comparison|compared|cost analysis|architecture overview"
+    r"(?i)\b(?:deep research|research (?:results?|report)|roadmap|comparison|compared|cost analysis"
+    r"|architecture overview"
     r"|codebase exploration|implement the plan|technical debt|state of (?:play|practice)|evaluation of|study|strategy"
     r"|proposal:|backlog|release notes|change ?log|retrospective|minutes)\b"
 )
