@@ -62,10 +62,6 @@ _SAYS = lazy_pattern(
     r"(?:[\u2014\u2013] ?|\u2014|: (?=[A-Z`]))[^\n]{0,40}\w \w+"
 )
 """A line that says a place and, behind a dash, what is to be said of it."""
-_LINES = lazy_pattern(
-    r"(?im)^[-* \t]*(?:lines?|l\.) ?\d+(?: ?[-\u2013] ?\d+)?(?: \(?[\w./-]+\)?)?[:\u2013\u2014 ]+\w+ \w+"
-)
-"""A line that says a number of a line, and what is to be said of it."""
 _TABLE = lazy_pattern(
     r"(?im)^\|(?=[^\n]*\bseverity\b)(?=[^\n]*\b(?:findings?|issues?|problems?)\b)(?=[^\n]*\b(?:file|location|where"
     r"|lines?)\b)"
@@ -80,14 +76,6 @@ _KEY = lazy_pattern(
 _TICKET = lazy_pattern(
     r"(?i)\b(?:steps to reproduce|expected(?: behaviou?r| result)?:|actual(?: behaviou?r| result)?:)"
 )
-_TITLE = lazy_pattern(r"(?im)^(?:#{1,4} |\W{0,6}\*\*)[^\n]{0,60}\b(?:review|findings|audit)\b")
-_PART = lazy_pattern(
-    r"(?im)^\W{0,12}(?:verdict|findings?(?: \d+)?|overall (?:assessment|comments?)|issues(?: found)?|critical issues"
-    r"|key findings|strengths|weaknesses|concerns|(?:individual|inline) comments|must fix|should fix|recommendation)\b"
-)
-"""The title of a report, and one of its parts."""
-
-
 _HEAD = r"(?im)^\W{0,8}(?:\d+[.)] *)?"
 _SIGNS = (
     lazy_pattern(
@@ -145,14 +133,11 @@ def is_laid_out(text: str) -> bool:
         return True
     if _TABLE.search(text) or _PLACED.match(text.lstrip()):
         return True
-    if any(len(lines.findall(text)) > least for lines, least in ((_PLACED, 1), (_SAYS, 1), (_PATCH, 1), (_LINES, 2))):
+    if any(len(lines.findall(text)) > least for lines, least in ((_PLACED, 1), (_SAYS, 1), (_PATCH, 1))):
         return True
     if _OTHER.search(text[:_TOP]):
         return False
     if _GRADED.search(text) and _PLACE.search(text):
-        return True
-    title = _TITLE.search(text)
-    if title is not None and _PART.search(text, title.end()):
         return True
     return len(text) >= _LONG and sum(sign.search(text) is not None for sign in _SIGNS) >= _ENOUGH
 
