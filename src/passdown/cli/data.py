@@ -182,12 +182,17 @@ def points(
 @click.option("--budget", type=click.IntRange(100), help="Tokens of one view at most (estimated).")
 @click.option("--git-status", is_flag=True, help="Let the view `repo` show the repository's status.")
 @click.option("--model", default="", metavar="NAME", help="Let a model write the summaries, at PASSDOWN_WRITER_URL.")
-def views(folder: Path, names: tuple[str, ...], budget: int | None, git_status: bool, model: str, **how: Any) -> None:
+@click.option("--again", is_flag=True, help="Ask again where the model gave no answer: these shards are made anew.")
+def views(
+    folder: Path, names: tuple[str, ...], budget: int | None, git_status: bool, model: str, again: bool, **how: Any
+) -> None:
     """Write the views of every cut, from its prefix alone, and stop those that would leak."""
     from passdown.data.engine.pipeline import Pipeline, ViewsTable
+    from passdown.data.engine.viewing import NO_ANSWER, NO_NOTES
 
     table = ViewsTable(names=list(names) or ViewsTable().names, budget=budget, git_status=git_status, model=model)
-    _run(["views"], Pipeline(source=[], views=table), folder, **how)
+    reasons = (NO_ANSWER, NO_NOTES) if again else ()
+    _run(["views"], Pipeline(source=[], views=table), folder, again=reasons, **how)
 
 
 @data.command()
@@ -363,9 +368,11 @@ def pipeline(file: Path | None, example: bool, workers: int, backend: Backend, a
     report(ran, as_json=as_json)
 
 
-def _run(names: list[str], pipeline: Pipeline, folder: Path, *, workers: int, backend: Backend, as_json: bool) -> None:
+def _run(
+    names: list[str], pipeline: Pipeline, folder: Path, *, as_json: bool, again: tuple[str, ...] = (), **how: Any
+) -> None:
     from passdown.data.engine.steps import run_steps
 
     with progress_shown() as progress:
-        ran = run_steps(names, pipeline, folder, workers=workers, backend=backend, progress=progress)
+        ran = run_steps(names, pipeline, folder, progress=progress, again=again, **how)
     report(ran, as_json=as_json)

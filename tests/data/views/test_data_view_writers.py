@@ -300,9 +300,9 @@ class Run(NamedTuple):
 
     folder: Path
 
-    def views(self, url: str) -> subprocess.CompletedProcess[bytes]:
+    def views(self, url: str, *more: str) -> subprocess.CompletedProcess[bytes]:
         """Run the command in two processes, each of which asks for the first time."""
-        words = ["data", "views", str(self.folder), "--model", "small", "--workers", "2", "--json"]
+        words = ["data", "views", str(self.folder), "--model", "small", "--workers", "2", "--json", *more]
         environ = {**os.environ, URL: url}
         return subprocess.run([sys.executable, "-m", "passdown", *words], env=environ, capture_output=True, check=False)
 
@@ -326,6 +326,9 @@ def test_what_fails_at_first_in_a_new_process_is_counted_and_the_run_goes_on(run
     endpoint.answer = lambda _: (401, "")
     again = run.views(endpoint.url)
     assert (json.loads(again.stdout)["steps"]["views"]["kept"], len(endpoint.seen)) == (3, len(asked))
+    endpoint.answer = lambda _: (200, GOOD)
+    told = json.loads(run.views(endpoint.url, "--again").stdout)["steps"]["views"]
+    assert (told["made"], told["kept"], told["rejected"]) == (2, 1, {})
 
 
 @pytest.mark.parametrize("code", [401, 404])

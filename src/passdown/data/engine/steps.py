@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from msgspec import Struct
@@ -90,8 +90,11 @@ def run_steps(
     workers: int = 1,
     backend: Backend = "local",
     progress: Progress | None = None,
+    again: Collection[str] = (),
 ) -> dict[str, Ran]:
     """Run the named steps in their order in a working folder; what is finished is not done again.
+
+    But for shards that dropped a row for one of the reasons in `again`.
 
     Raises `UsageError` when what a step reads is not there yet, or is not what came before it.
     """
@@ -107,7 +110,7 @@ def run_steps(
                 tell = _telling(step.name, progress)
                 done[step.name] = run_stage(
                     stage, folder / step.reads, folder / step.writes, backend=backend, processes=processes,
-                    progress=tell,
+                    progress=tell, again=again,
                 )  # fmt: skip
     return done
 
