@@ -148,7 +148,26 @@ def test_what_brings_no_comments(text):
     assert not brings(text.replace("\\n", "\n"))
 
 
-@pytest.mark.parametrize("text", ["\n", "review ", "I reviewed ", "## review\n", "[high/a-", "my other ", "a: "])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n",
+        "review ",
+        "I reviewed ",
+        "## review\n",
+        "[high/a-",
+        "my other ",
+        "a: ",
+        "a.b.c/d",
+        "> +a\n",
+        "a/b.c:1 — a b\n",
+        "our lead engineer of the team said\n",
+        "(review by the ",
+        "レビュー",
+        "codex a",
+        "comment",
+    ],
+)
 def test_no_text_takes_long(text):
     start = time.process_time()
     brings(text * (8000 // len(text)))

@@ -178,29 +178,30 @@ def is_framed(text: str) -> bool:
     """Say whether a line at the top leads to comments of a review, or the last one points back at them."""
     lines = text.strip().split("\n")
     filled = [number for number, line in enumerate(lines) if line.strip()]
-    for number in filled[:_LINES]:
-        line, rest = lines[number], lines[number + 1 :]
-        if _ITEM.match(line):
-            continue
-        if number == filled[0] and len(line) <= _PROSE and _is_set_off("", rest):
-            first = _SENTENCE.split(line, maxsplit=1)[0]
-            if first != line and not first.endswith("?") and (_calls(first) or _ends(first)):
-                return True
-        quoted = _QUOTED.search(line)
-        if quoted is not None and quoted.start() < _LONG and _calls(line[: quoted.start() + 1]):
-            return True
-        if (
-            len(line) <= _LONG
-            and _is_set_off(line, rest)
-            and (_calls(line) or _ends(line))
-            and not _is_task(line, rest)
-        ):
-            return True
-    if len(filled) > 2 and any(
-        _YOURS.search(lines[number]) and not _is_other(lines[number]) for number in filled[:_LINES]
-    ):
+    tops = [(lines[number], lines[number + 1 :]) for number in filled[:_LINES] if not _ITEM.match(lines[number])]
+    if any(_leads(line, rest) for line, rest in tops) or (tops and _opens(*tops[0])):
+        return True
+    if len(filled) > 2 and any(_YOURS.search(line) and not _is_other(line) for line, _ in tops):
         return True
     return len(filled) > 1 and _points_back(lines[filled[-1]], lines[: filled[-1]])
+
+
+def _leads(line: str, rest: list[str]) -> bool:
+    """Say whether a line calls what is quoted in it, or stands below it, a review's."""
+    quoted = _QUOTED.search(line)
+    if quoted is not None and quoted.start() < _LONG and _calls(line[: quoted.start() + 1]):
+        return True
+    if len(line) > _LONG or not _is_set_off(line, rest) or _is_task(line, rest):
+        return False
+    return _calls(line) or _ends(line)
+
+
+def _opens(line: str, rest: list[str]) -> bool:
+    """Say whether the first sentence of a message calls what stands below its paragraph a review's."""
+    if len(line) > _PROSE or not _is_set_off("", rest):
+        return False
+    first = _SENTENCE.split(line, maxsplit=1)[0]
+    return first != line and not first.endswith("?") and (_calls(first) or _ends(first))
 
 
 def _is_set_off(line: str, rest: list[str]) -> bool:
@@ -218,14 +219,10 @@ def _is_task(line: str, rest: list[str]) -> bool:
 
 
 def _points_back(line: str, before: list[str]) -> bool:
-    if (
-        _ITEM.match(line)
-        or len(line) > _LONG
-        or len("\n".join(before).strip()) < _LEAST
-        or _BEHIND.search(line) is None
-    ):
+    """Say whether the last line calls what stands before it a review's."""
+    if _ITEM.match(line) or len(line) > _LONG or len("\n".join(before).strip()) < _LEAST:
         return False
-    return _calls(line) or _ends(line)
+    return _BEHIND.search(line) is not None and (_calls(line) or _ends(line))
 
 
 def _is_other(line: str) -> bool:
