@@ -134,7 +134,14 @@ def test_comments_that_a_tool_of_a_server_showed(script, marks_of):
 
 @pytest.mark.parametrize(
     ("report", "is_review"),
-    [("The report was given already.", False), ("The lock is dropped before the channel is closed. " * 3, True)],
+    [
+        (
+            "I was unable to locate any changed files, so that I cannot perform a meaningful review. Which are they?",
+            False,
+        ),
+        ("The report was given already.", False),
+        ("The lock is dropped before the channel is closed. " * 3, True),
+    ],
 )
 def test_a_note_that_a_reviewer_is_done_is_no_review(report, is_review, script, marks_of):
     run = delegate(begun(script), "d1", description="Review the change", told="Async agent launched successfully.")

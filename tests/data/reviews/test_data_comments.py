@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
 from passdown.data.reviews.comment import comments_in
+from passdown.data.reviews.fetched import fetched
 from passdown.data.reviews.incoming import comments_of
 from passdown.data.reviews.own import own_comments
 from passdown.data.views.table import views_at
@@ -27,6 +29,7 @@ NAME = "The limit of five has no name of its own."
         (f"**Changes:**\n\n{LOCK}", [f"Changes: {LOCK}"]),
         (f"- {LOCK}\n  - in `close`\n- {NAME}", [f"- {LOCK}\n  - in `close`", f"- {NAME}"]),
         (f"<details>\n<summary>Files</summary>\n\n| File | What |\n| --- | --- |\n\n{LOCK}\n\n</details>", [LOCK]),
+        (f"### Lock\n\n<!-- DESCRIPTION START -->\n{LOCK}\n<!-- DESCRIPTION END -->", [f"Lock: {LOCK}"]),
         ("", []),
     ],
 )  # fmt: skip
@@ -81,6 +84,25 @@ def test_what_was_dealt_with_is_no_comment(script, shown, said):
     assert [comment.text for step in run.trajectory().steps for comment in comments_of(step)] == said
 
 
+TORN = f'[\n {{"path": "src/a.py", "body": "{LOCK}"}},\n {{"path": "src/b.py", "body": "{NAME[:-4]}'
+WHOLE = f'{{"body": "{LOCK}", "reviews": [{{"author": {{"login": "m"}}, "body": "{NAME}"}}, {{"body": "And \\"this'
+
+
+@pytest.mark.parametrize(
+    ("command", "shown", "said"),
+    [
+        ("gh api repos/o/r/pulls/7/comments", TORN, [LOCK, NAME[:-4]]),
+        ("gh pr view 7 --json body,reviews", WHOLE, [NAME]),
+        ("gh api repos/o/r/pulls/$(gh pr view --json number --jq .number)/comments | jq -r .[].body", LOCK * 2, [LOCK * 2]),
+        ("gh pr view 7 --comments", "Error: Exit code 1\nerror connecting to the forge, which is said to be away", []),
+        ("gh pr view 7 --json reviewThreads", 'Unknown JSON field: "reviewThreads"\nAvailable fields:\nadditions\nassignees', []),
+    ],
+)  # fmt: skip
+def test_what_was_cut_and_what_failed(script, command, shown, said):
+    run = begun(script).runs(command, shown).says("Good.")
+    assert [comment.text for step in run.trajectory().steps for comment in comments_of(step)] == said
+
+
 def test_views_tell_what_a_review_said(script):
     run = begun(script).asks(f"Feedback on your change:\n- {LOCK}\n- {NAME}").says("On it.").runs("ls", "src")
     trajectory = run.trajectory()
@@ -104,3 +126,12 @@ def test_views_tell_what_a_review_said(script):
 )  # fmt: skip
 def test_comments_that_an_agent_writes_itself(text, said):
     assert [(comment.text, comment.place) for comment in own_comments(text)] == said
+
+
+@pytest.mark.parametrize("text", ["<!--", '"body": "', "<!-- a ", '[{"body": "a"', "- a\n", "**a**\n"])
+def test_no_answer_takes_long(text):
+    start = time.process_time()
+    comments_in(text * (200_000 // len(text)), "a reviewer")
+    call = ToolCall(call_id="a", tool="Bash", action="execute", command="gh pr view 7 --comments")
+    fetched(call, text * (200_000 // len(text)), forge=True)
+    assert time.process_time() - start < 5

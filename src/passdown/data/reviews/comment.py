@@ -12,6 +12,8 @@ _ITEM = lazy_pattern(
 _HEADING = lazy_pattern(r"[ \t]*(?:#{1,6} |\*\*[^*\n]+\*\*:?\s*\Z)")
 _MARKUP = lazy_pattern(r"\s*(?:</?[a-zA-Z!]|\||[^\w\n]{0,4}<a )")
 """A table, or tags that only fold or decorate what stands elsewhere."""
+_HIDDEN = lazy_pattern(r"<!--(?:(?!-->|<!--)[\s\S]){0,2000}-->")
+"""What a page does not show."""
 _SHORT = 40
 """Characters below which a paragraph between the items of a list is no comment."""
 
@@ -29,7 +31,7 @@ def comments_in(text: str, by: str) -> list[Comment]:
 
     Left out are the line that leads to them, and short words around a list.
     """
-    blocks = _blocks(text)
+    blocks = _blocks(_HIDDEN.sub("", text))
     listed = any(item for item, _ in blocks)
     found: list[Comment] = []
     heading = ""

@@ -17,7 +17,7 @@ _WRITES = r"\s(?:-f|-F|--field|--raw-field|--input|-X|--method)\b"
 _READS = rf"\bgh api\b(?:(?!{_WRITES})[^\n|;&])*\b"
 _ONLY = rf"(?![/\w])(?![^\n|;&]*{_WRITES})"
 _REVIEWS = lazy_pattern(
-    rf"{_READS}pulls/(?:[^\s/]+/(?:comments|reviews(?:/\d+(?:/comments)?)?)|comments/\d+){_ONLY}"
+    rf"{_READS}pulls/(?:(?:\$\([^()\n]*\)|[^\s/]+)/(?:comments|reviews(?:/\d+(?:/comments)?)?)|comments/\d+){_ONLY}"
     r"|\bgh api graphql\b(?![\s\S]*\bmutation\b)[\s\S]*\b(?:reviewThreads|reviews|latestReviews)\b"
     r"|\bgh pr view\b[^\n|;&]*(?:\s(?:--comments|-c)\b|--json[ =][^\s]*\b(?:comments|reviews|latestReviews)\b)"
     r"|\bglab mr (?:note|view)\b[^\n|;&]*--comments"
@@ -44,6 +44,14 @@ _PARTS = frozenset(("reviews", "latestReviews", "reviewThreads", "comments"))
 _PROSE = lazy_pattern(r"(?:\b[A-Za-z'`-]{1,40}[,;:.]? ){3}[A-Za-z'`-]")
 """Four words in a row: what a comment has, and a list of names and states has not."""
 
+_FAILED = lazy_pattern(
+    r"(?i)\s*(?:error:|error connecting|gh: |graphql: |fatal: |exited [1-9]|http (?:error )?[45]\d\d|could not resolve"
+    r"|unknown json field|no pull requests found|to get started with github cli)"
+)
+"""What is printed where nothing was fetched."""
+_BODY = lazy_pattern(r'"\w*body\w*"\s*:\s*"((?:[^"\\]|\\.)*)')
+_PART = lazy_pattern(r'"(?:reviews|latestReviews|reviewThreads|comments)"\s*:')
+"""What comments stand under in JSON, and what the whole change's own description does not."""
 _ANSWER = lazy_pattern(
     r"(?i)\W{0,4}(?:(?:good|nice|great) (?:catch|point)\W{1,3}|thank(?:s| you)\W{1,3}|agreed\W{1,3})?"
     r"(?:fixed|done|addressed|resolved|applied|implemented)\b"
@@ -62,6 +70,8 @@ def fetched(call: ToolCall, text: str, *, forge: bool) -> list[Comment]:
         method = str(call.arguments.get("method", ""))
         asked = _TOOL.search(call.tool) or (_METHOD.match(method) and "pull" in call.tool)
         return _comments(text[:_MOST]) if asked else []
+    if _FAILED.match(text):
+        return []
     issue = forge and _ISSUE.search(command) is not None
     if not issue and not (forge and _REVIEWS.search(command)) and not _PROGRAM.search(command):
         return []
@@ -89,7 +99,23 @@ def _all(text: str) -> list[Comment]:
         said += _bodies(answer)
         following = _NEXT.search(text, end)
         start = following.start() if following else len(text)
-    return said if start > at.start() else comments_in(text, "a reviewer")
+    return said + (_torn(text[start:]) if start < len(text) else [])
+
+
+def _torn(text: str) -> list[Comment]:
+    """Return the comments of JSON that was cut: what can be read of them; of other text all of it."""
+    part = _PART.search(text)
+    bodies = [found.group(1) for found in _BODY.finditer(text, part.end() if part else 0)]
+    if not bodies and not _BODY.search(text):
+        return comments_in(text, "a reviewer")
+    return [Comment(_unescaped(body), "a reviewer") for body in bodies]
+
+
+def _unescaped(body: str) -> str:
+    try:
+        return str(json.loads(f'"{body}"', strict=False))
+    except ValueError:
+        return body
 
 
 def _of_people(text: str) -> list[Comment]:

@@ -19,6 +19,13 @@ _MATE = lazy_pattern(r"\A\s*<teammate-message\b[^>]*>(?!\s*\{)")
 _NAMED = lazy_pattern(r'\b(?:teammate_id|summary)="([^"\n]*)"')
 """What a member of a team of agents says, and who that is; `{` is what its harness says of it."""
 _SUMMARY = lazy_pattern(r"<summary>([^\n]*?)</summary>")
+_UNABLE = lazy_pattern(
+    r"(?i)\b(?:unable to|cannot|can't|could not|couldn't) (?:locate|find|access|see|review|perform)[^.\n]{0,40}"
+    r"\b(?:files?|changes|diff|branch|commits?|code|review|implementation)\b|\bnothing to review\b"
+)
+_LIST = lazy_pattern(r"(?m)^\s*(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|\|)\s")
+"""A reviewer who could not review, and a list, which a report has all the same."""
+_TOP = 300
 _SHORT = 80
 """Characters below which a report only says that there is one."""
 
@@ -66,8 +73,8 @@ def is_verdict(text: str) -> bool:
 
 
 def is_report(text: str) -> bool:
-    """Say whether what a reviewer gave back is a report, and not only the word that there is one."""
-    return len(text) > _SHORT
+    """Say whether what a reviewer gave back is a report, and not only the word that there is one, or none was made."""
+    return len(text) > _SHORT and (_UNABLE.search(text[:_TOP]) is None or _LIST.search(text) is not None)
 
 
 def _long(text: str) -> str:
