@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from tests.data.replay.test_data_sandbox import needs_namespaces
 
-from passdown.data.engine.pipeline import ReplayTable
+from passdown.data.engine.pipeline import PointsTable, ReplayTable
 from passdown.data.engine.shards import Row
 from passdown.data.engine.stages import finding_points, points_stage
 from passdown.data.records import Cuts, Trajectory
@@ -144,7 +144,7 @@ def test_points_take_their_files_from_a_run_in_the_sandbox(tmp_path: Path, scrip
 def test_other_base_trees_make_other_points(bases: tuple[Path, str], tmp_path: Path) -> None:
     folder, _ = bases
     keys = {
-        points_stage(tmp_path, 4, table).key("x")
+        points_stage(tmp_path, PointsTable(), table).key("x")
         for table in (ReplayTable(), ReplayTable(sandbox=True), ReplayTable(base=str(folder)))
     }
     assert len(keys) == 3
