@@ -99,6 +99,11 @@ def _running(command: _Command) -> _Command:
     return folder(_working(command))
 
 
+_again = click.option(
+    "--again", is_flag=True, help="Ask the model again for summaries it did not give: such shards are made anew."
+)
+
+
 @click.group()
 def data() -> None:
     """Make handoff-aware training and evaluation data of recorded trajectories.
@@ -182,17 +187,15 @@ def points(
 @click.option("--budget", type=click.IntRange(100), help="Tokens of one view at most (estimated).")
 @click.option("--git-status", is_flag=True, help="Let the view `repo` show the repository's status.")
 @click.option("--model", default="", metavar="NAME", help="Let a model write the summaries, at PASSDOWN_WRITER_URL.")
-@click.option("--again", is_flag=True, help="Ask again where the model gave no answer: these shards are made anew.")
+@_again
 def views(
     folder: Path, names: tuple[str, ...], budget: int | None, git_status: bool, model: str, again: bool, **how: Any
 ) -> None:
     """Write the views of every cut, from its prefix alone, and stop those that would leak."""
     from passdown.data.engine.pipeline import Pipeline, ViewsTable
-    from passdown.data.engine.viewing import NO_ANSWER, NO_NOTES
 
     table = ViewsTable(names=list(names) or ViewsTable().names, budget=budget, git_status=git_status, model=model)
-    reasons = (NO_ANSWER, NO_NOTES) if again else ()
-    _run(["views"], Pipeline(source=[], views=table), folder, again=reasons, **how)
+    _run(["views"], Pipeline(source=[], views=table), folder, again=again, **how)
 
 
 @data.command()
@@ -353,8 +356,9 @@ def _show(found: Rendered, *, whole: bool) -> None:
 @data.command()
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--example", is_flag=True, help="Print a pipeline file with every setting, and stop.")
+@_again
 @_working
-def pipeline(file: Path | None, example: bool, workers: int, backend: Backend, as_json: bool) -> None:
+def pipeline(file: Path | None, example: bool, again: bool, workers: int, backend: Backend, as_json: bool) -> None:
     """Run the whole of a pipeline file: read, filter, cut, view, build, export, card."""
     if example or file is None:
         if not example:
@@ -364,15 +368,13 @@ def pipeline(file: Path | None, example: bool, workers: int, backend: Backend, a
     from passdown.data.engine.whole import run_pipeline
 
     with progress_shown() as progress:
-        ran = run_pipeline(file, workers=workers, backend=backend, progress=progress)
+        ran = run_pipeline(file, workers=workers, backend=backend, progress=progress, again=again)
     report(ran, as_json=as_json)
 
 
-def _run(
-    names: list[str], pipeline: Pipeline, folder: Path, *, as_json: bool, again: tuple[str, ...] = (), **how: Any
-) -> None:
+def _run(names: list[str], pipeline: Pipeline, folder: Path, *, as_json: bool, **how: Any) -> None:
     from passdown.data.engine.steps import run_steps
 
     with progress_shown() as progress:
-        ran = run_steps(names, pipeline, folder, progress=progress, again=again, **how)
+        ran = run_steps(names, pipeline, folder, progress=progress, **how)
     report(ran, as_json=as_json)

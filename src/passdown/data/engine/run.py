@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
@@ -143,14 +143,14 @@ def run_stage(
     processes: Processes | None = None,
     progress: Callable[[int, int], None] | None = None,
     piece_bytes: int = PIECE_BYTES,
-    again: Collection[str] = (),
+    again: bool = False,
 ) -> Ran:
     """Run `stage` over every shard in `source` and leave the results in `target`, with a manifest.
 
     Shards that are finished with the same input, parameters and code are kept; what is left of others is removed.
     `processes` are those of a longer run, else `workers` new ones are started. `progress` is told how many shards are
-    done, and of how many. What makes more than about `piece_bytes` is written as several shards. Finished shards that
-    dropped a row for one of the reasons in `again` are made anew. Raises `ConflictError` when another run works there.
+    done, and of how many. What makes more than about `piece_bytes` is written as several shards. With `again` finished
+    shards are made anew that dropped a row for a transient reason. Raises `ConflictError` when another run works there.
     """
     source, target = source.resolve(), target.resolve()  # who does a job may stand elsewhere
     target.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -165,7 +165,7 @@ def run_stage(
             for path, sha in ((path, file_hash(path)) for path in shards)
         ]  # fmt: skip
         known = {job.target: manifest.finished(Path(job.target).name, job.key) for job in jobs}
-        done = {target: found for target, found in known.items() if found and not _dropped(found, again)}
+        done = {target: found for target, found in known.items() if found and not (again and _is_open(found, stage))}
         todo = [job for job in jobs if job.target not in done]
         kept = [entry for found in done.values() for entry in found]
         made: list[Finished] = []
@@ -189,8 +189,8 @@ def run_stage(
     )  # fmt: skip
 
 
-def _dropped(shards: list[Finished], reasons: Collection[str]) -> bool:
-    return any(reason in entry.rejected for entry in shards for reason in reasons)
+def _is_open(shards: list[Finished], stage: Stage) -> bool:
+    return any(reason in entry.rejected for entry in shards for reason in stage.transient)
 
 
 def _run(jobs: list[Job], processes: Processes | int, backend: Backend) -> Iterator[list[Finished]]:

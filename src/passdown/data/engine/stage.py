@@ -29,6 +29,7 @@ class Stage(Struct, frozen=True, kw_only=True):
     other rows for the same input, so that nothing old is taken for finished. `places` are folders that the maker is
     given as well; where they lie does not change what is made. `check` is a function as well: given the parameters, it
     raises what would stop any of the work. It is called once before work is handed out, and not where all is finished.
+    `transient` are reasons for rejects that another try may not give.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Stage(Struct, frozen=True, kw_only=True):
     parameters: dict[str, Any] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
     check: str = ""
+    transient: tuple[str, ...] = ()
 
     def key(self, shard_hash: str) -> str:
         """Return what a finished shard is recognised by."""

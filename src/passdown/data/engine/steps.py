@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
@@ -90,12 +90,11 @@ def run_steps(
     workers: int = 1,
     backend: Backend = "local",
     progress: Progress | None = None,
-    again: Collection[str] = (),
+    again: bool = False,
 ) -> dict[str, Ran]:
     """Run the named steps in their order in a working folder; what is finished is not done again.
 
-    But for shards that dropped a row for one of the reasons in `again`.
-
+    With `again` that is tried once more which another try may bring: summaries that a model did not give.
     Raises `UsageError` when what a step reads is not there yet, or is not what came before it.
     """
     folder = folder.resolve()

@@ -27,9 +27,10 @@ NO_ANSWER, NO_NOTES = "summary.endpoint", "summary.contradicts"
 def views_stage(settings: ViewsTable) -> Stage:
     """Return the stage that writes the views of every cut; those that a gate stops become rejects."""
     return Stage(
-        name="views", maker="passdown.data.engine.viewing:writing_views", version=4,
+        name="views", maker="passdown.data.engine.viewing:writing_views", version=5,
         parameters=msgspec.to_builtins(settings),
         check="passdown.data.engine.viewing:checking_model" if settings.model else "",
+        transient=(NO_ANSWER, NO_NOTES),
     )  # fmt: skip
 
 

@@ -19,12 +19,12 @@ from passdown.io.files import write_files
 
 
 def run_pipeline(
-    file: Path, *, workers: int = 1, backend: Backend = "local", progress: Progress | None = None
+    file: Path, *, workers: int = 1, backend: Backend = "local", progress: Progress | None = None, again: bool = False
 ) -> dict[str, Ran]:
     """Run every step of a pipeline file, export, and write `card.md` and `card.json` beside the exported files.
 
-    Run again it does only what is not finished. Raises `FormatError` for a file that cannot be used, `UsageError` for
-    a target or a tokenizer that is not there.
+    Run again it does only what is not finished, with `again` also what another try may bring. Raises
+    `FormatError` for a file that cannot be used, `UsageError` for a target or a tokenizer that is not there.
     """
     pipeline = _beside(read_pipeline(file), file.parent)
     for target in pipeline.export.targets:
@@ -34,7 +34,13 @@ def run_pipeline(
     folder.mkdir(parents=True, exist_ok=True)
     list_sources(pipeline, file.parent, folder)
     ran = run_steps(
-        [step.name for step in STEPS], pipeline, folder, workers=workers, backend=backend, progress=progress
+        [step.name for step in STEPS],
+        pipeline,
+        folder,
+        workers=workers,
+        backend=backend,
+        progress=progress,
+        again=again,
     )
     kinds, licences = tuple(pipeline.export.kinds), frozenset(pipeline.export.licences) or None
     for target in pipeline.export.targets:
