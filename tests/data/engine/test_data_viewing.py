@@ -44,3 +44,16 @@ def test_an_exported_trace_is_the_view_that_passed_the_gates(long_run: Row, tmp_
         assert made.view.text == build_view("trace", prefix, budget=budget).text
         assert estimate_tokens(made.view.text) == made.view.tokens <= (budget or 1 << 20)
         assert made.prompt[-1].content.startswith(made.view.text[:200])
+
+
+@pytest.mark.parametrize("unproven", [False, True])
+def test_a_review_that_a_person_brought_is_cut_at_where_that_is_asked_for(
+    script: Any, tmp_path: Path, *, unproven: bool
+) -> None:
+    run = script().asks("Mend it.").runs("cat src/a.py", "x = 1\n").runs("sed -i s/1/2/ src/a.py").says("Done.")
+    made = run.asks("Review comments:\n- the lock is dropped before the channel is closed").says("On it.").trajectory()
+    row = Row(id="1", trajectory_id=made.trajectory_id, record=msgspec.json.encode(made))
+    [cuts] = [
+        cuts_in(one) for one in finding_points(9, str(tmp_path), unproven=unproven)([row]) if isinstance(one, Row)
+    ]
+    assert ("review" in {cut.point.kind for cut in cuts.cuts}) == unproven
