@@ -93,6 +93,7 @@ WHOLE = f'{{"body": "{LOCK}", "reviews": [{{"author": {{"login": "m"}}, "body": 
     [
         ("gh api repos/o/r/pulls/7/comments", TORN, [LOCK, NAME[:-4]]),
         ("gh pr view 7 --json body,reviews", WHOLE, [NAME]),
+        ("gh api repos/o/r/pulls/7/comments", f'{{"body": "{LOCK}"}}\n... 300 more lines were left out of this\n', [LOCK]),
         ("gh api repos/o/r/pulls/$(gh pr view --json number --jq .number)/comments | jq -r .[].body", LOCK * 2, [LOCK * 2]),
         ("gh pr view 7 --comments", "Error: Exit code 1\nerror connecting to the forge, which is said to be away", []),
         ("gh pr view 7 --json reviewThreads", 'Unknown JSON field: "reviewThreads"\nAvailable fields:\nadditions\nassignees', []),

@@ -99,16 +99,16 @@ def _all(text: str) -> list[Comment]:
         said += _bodies(answer)
         following = _NEXT.search(text, end)
         start = following.start() if following else len(text)
-    return said + (_torn(text[start:]) if start < len(text) else [])
+    if said or _BODY.search(text, start):
+        return said + _torn(text[start:])
+    return comments_in(text, "a reviewer") if start == at.start() else []
 
 
 def _torn(text: str) -> list[Comment]:
-    """Return the comments of JSON that was cut: what can be read of them; of other text all of it."""
+    """Return what can be read of the comments of JSON that was cut."""
     part = _PART.search(text)
-    bodies = [found.group(1) for found in _BODY.finditer(text, part.end() if part else 0)]
-    if not bodies and not _BODY.search(text):
-        return comments_in(text, "a reviewer")
-    return [Comment(_unescaped(body), "a reviewer") for body in bodies]
+    bodies = _BODY.finditer(text, part.end() if part else 0)
+    return [Comment(_unescaped(found.group(1)), "a reviewer") for found in bodies]
 
 
 def _unescaped(body: str) -> str:
