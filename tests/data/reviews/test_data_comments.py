@@ -69,6 +69,7 @@ def test_every_way_in_which_comments_come(script):
 @pytest.mark.parametrize(
     ("shown", "said"),
     [
+        ([{"body": f"<!-- START -->{LOCK}<!-- END\n-->"}, {"body": "<!-- only what a page does not show -->"}], [LOCK]),
         ([{"body": NAME}, {"body": "Good catch, fixed in 1a2b3c4 by holding it longer."}], [NAME]),
         ([{"body": "Fixed the name in `8d7c6b5a`, thanks for that."}], []),
         ([{"body": "Fixed names are not what the issue asks for, which names them by the folder."}], ["Fixed names are not what the issue asks for, which names them by the folder."]),

@@ -26,12 +26,17 @@ class Comment(NamedTuple):
     place: str = ""
 
 
+def visible(text: str) -> str:
+    """Return a text without what a page does not show."""
+    return _HIDDEN.sub("", text).strip() if "<!--" in text else text
+
+
 def comments_in(text: str, by: str) -> list[Comment]:
     """Split a text that holds comments: at the items of its lists, else at its paragraphs; headings stay with both.
 
     Left out are the line that leads to them, and short words around a list.
     """
-    blocks = _blocks(_HIDDEN.sub("", text))
+    blocks = _blocks(visible(text))
     listed = any(item for item, _ in blocks)
     found: list[Comment] = []
     heading = ""

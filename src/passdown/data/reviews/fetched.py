@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from passdown.data.reviews.comment import Comment, comments_in
+from passdown.data.reviews.comment import Comment, comments_in, visible
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import ToolCall
 
@@ -82,7 +82,8 @@ def fetched(call: ToolCall, text: str, *, forge: bool) -> list[Comment]:
 
 def _comments(text: str) -> list[Comment]:
     """Return what people say in an answer: of JSON the bodies of comments, else all of it; not what was dealt with."""
-    return [comment for comment in _all(text) if _PROSE.search(comment.text) and not _ANSWER.match(comment.text)]
+    shown = (comment._replace(text=visible(comment.text)) for comment in _all(text))
+    return [comment for comment in shown if _PROSE.search(comment.text) and not _ANSWER.match(comment.text)]
 
 
 def _all(text: str) -> list[Comment]:
