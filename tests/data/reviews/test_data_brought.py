@@ -209,7 +209,7 @@ def test_what_stands_around_something_else(text):
 
 
 def test_made_messages():
-    """600 messages written for this by people who did not see the rules, which were tuned on them: floors."""
+    """600 messages, made for this without sight of the rules, which were then tuned on them: these are floors."""
     rows = [json.loads(line) for line in (Path(__file__).parent / "messages.jsonl").read_text("utf-8").splitlines()]
     found = Counter((row["review"], brings(row["text"])) for row in rows)
     assert sum(found.values()) == 600
