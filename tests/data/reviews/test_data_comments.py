@@ -85,6 +85,9 @@ def test_what_was_dealt_with_is_no_comment(script, shown, said):
     assert [comment.text for step in run.trajectory().steps for comment in comments_of(step)] == said
 
 
+UNABLE = (
+    "With this lock the second worker cannot access the file any more, and waits for it until it is stopped by hand."
+)
 TORN = f'[\n {{"path": "src/a.py", "body": "{LOCK}"}},\n {{"path": "src/b.py", "body": "{NAME[:-4]}'
 WHOLE = f'{{"body": "{LOCK}", "reviews": [{{"author": {{"login": "m"}}, "body": "{NAME}"}}, {{"body": "And \\"this'
 
@@ -97,6 +100,7 @@ WHOLE = f'{{"body": "{LOCK}", "reviews": [{{"author": {{"login": "m"}}, "body": 
         ("gh api repos/o/r/pulls/7/comments", f'{{"body": "{LOCK}"}}\n... 300 more lines were left out of this\n', [LOCK]),
         ("gh api repos/o/r/pulls/$(gh pr view --json number --jq .number)/comments | jq -r .[].body", LOCK * 2, [LOCK * 2]),
         ("gh pr view 7 --comments", "Error: Exit code 1\nerror connecting to the forge, which is said to be away", []),
+        ("gh api repos/o/r/pulls/7/comments | jq -r .[].body", UNABLE, [UNABLE]),
         ("gh pr view 7 --json reviewThreads", 'Unknown JSON field: "reviewThreads"\nAvailable fields:\nadditions\nassignees', []),
     ],
 )  # fmt: skip

@@ -23,9 +23,9 @@ def detect(
     run = Run(trajectory, replay, graph, budget)
     possible = _possible(run)
     found: dict[int, dict[tuple[str, str], Mark]] = {}
-    for name in FAMILIES:
+    for name in (*FAMILIES, *(UNPROVEN if unproven else ())):
         for k, mark in family(name)(run):
-            if k in possible and (unproven or mark.detector not in UNPROVEN):
+            if k in possible:
                 found.setdefault(k, {}).setdefault((mark.detector, mark.detail), mark)
     return tuple(_point(trajectory.trajectory_id, k, tuple(found[k].values())) for k in sorted(found))
 

@@ -9,7 +9,6 @@ from passdown.data.points.delegation import returns
 from passdown.data.points.run import Found, Run
 from passdown.data.points.signals import Signals
 from passdown.data.records import Mark
-from passdown.data.reviews.brought import brings
 from passdown.data.reviews.incoming import shown
 from passdown.data.reviews.own import own_comments
 from passdown.data.reviews.reviewer import (
@@ -24,13 +23,12 @@ from passdown.model.session import AssistantMessage, ToolCall, UserMessage
 
 
 def marks(run: Run) -> Iterator[Found]:
-    """Yield where the comments of a review have just come in, and where a person seems to have brought them."""
+    """Yield where the comments of a review have just come in."""
     away: dict[str, ToolCall] = {}
     reviewers = 0
     begun = False
     for at, signals in enumerate(run.signals):
         found = _wrote(signals) or bool(shown(signals.step)) or (begun and _reported(signals))
-        brought = begun and not found and _brought(signals)
         begun = begun or bool(signals.done)  # before that is no place to cut, and first messages are long
         for one in returns(signals, at, away):
             if is_reviewer(one.call):
@@ -44,9 +42,8 @@ def marks(run: Run) -> Iterator[Found]:
                 found = found or (results[-1].outcome == "ok" and is_report(results[-1].text))
         if reviewers and not found:
             found = _delivered(signals)
-        if found or brought:
-            detector = "review_received" if found else "review_brought"
-            yield Found(at + 1, Mark(detector=detector, kind="review", steps=(at,)))
+        if found:
+            yield Found(at + 1, Mark(detector="review_received", kind="review", steps=(at,)))
 
 
 def _wrote(signals: Signals) -> bool:
@@ -57,14 +54,6 @@ def _reported(signals: Signals) -> bool:
     """Say whether a member of a team of agents that was to review reported."""
     return any(
         isinstance(event, UserMessage) and event.origin == "injected" and report_of_mate(event.text)
-        for event in signals.step.events
-    )
-
-
-def _brought(signals: Signals) -> bool:
-    """Say whether a person seems to have brought comments."""
-    return any(
-        isinstance(event, UserMessage) and event.origin in ("human", "queued") and brings(event.text)
         for event in signals.step.events
     )
 

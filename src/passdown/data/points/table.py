@@ -13,20 +13,18 @@ Detect = Callable[[Run], Iterator[Found]]
 
 
 class Detector(NamedTuple):
-    """One row: the detector's name, the kind of its points, what it says. `oracle`: it looks at what came later.
-
-    `unproven`: on texts that nobody tuned it on, fewer than .95 of its marks were right, or of what is there found.
-    """
+    """One row: the detector's name, the kind of its points, what it says. `oracle`: it looks at what came later."""
 
     name: str
     kind: PointKind
     about: str
     oracle: bool = False
-    unproven: bool = False
 
 
 FAMILIES: tuple[str, ...] = ("milestone", "mid", "error", "review", "delegation")
 """The modules beside this one, each with a function `marks`."""
+UNPROVEN: tuple[str, ...] = ("brought",)
+"""Those that only mark where asked to: at the first look fewer than .95 of their marks were right, or of all found."""
 
 DETECTORS: tuple[Detector, ...] = (
     Detector("test_transition", "milestone", "a test that failed passes, and none that passed fails"),
@@ -47,13 +45,10 @@ DETECTORS: tuple[Detector, ...] = (
     Detector("wrong_file", "error", "a source file was changed that is not in the final diff", oracle=True),
     Detector("post_failed_repair_edit", "error", "the first change of a source file after the first failed check"),
     Detector("review_received", "review", "a command showed the comments of a review, or a reviewer reported"),
-    Detector("review_brought", "review", "a person brought the comments of a review", unproven=True),
+    Detector("review_brought", "review", "a person brought the comments of a review"),
     Detector("delegated", "delegation", "work was given to a subagent"),
     Detector("returned", "delegation", "a subagent gave its work back"),
 )
-
-UNPROVEN: frozenset[str] = frozenset(detector.name for detector in DETECTORS if detector.unproven)
-"""The detectors that only mark where they are asked to."""
 
 
 def family(name: str) -> Detect:

@@ -8,7 +8,7 @@ from passdown.data.reviews.brought import brings
 from passdown.data.reviews.comment import Comment, comments_in
 from passdown.data.reviews.fetched import fetched
 from passdown.data.reviews.own import own_comments
-from passdown.data.reviews.reviewer import is_report, is_reviewer, report_in_note, report_of_mate
+from passdown.data.reviews.reviewer import is_report, is_reviewer, is_told, report_in_note, report_of_mate
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AssistantMessage, ToolCall, ToolResult, UserMessage
 
@@ -53,7 +53,7 @@ def shown(step: Step) -> list[Comment]:
     for call in calls:
         results = _results(step, call.call_id) if call.call_id in done else []
         text = _ENDED.sub("", results[-1].text) if results and results[-1].outcome != "running" else ""
-        if is_report(text):
+        if is_told(text):
             found += fetched(call, text, forge=call.call_id in forge)
     return found
 

@@ -72,9 +72,14 @@ def is_verdict(text: str) -> bool:
     return _ABOUT.search(text[:400]) is not None and _VERDICT.search(text) is not None
 
 
+def is_told(text: str) -> bool:
+    """Say whether an answer is long enough to tell what a review says, and not only that there is one."""
+    return len(text) > _SHORT
+
+
 def is_report(text: str) -> bool:
     """Say whether what a reviewer gave back is a report, and not only the word that there is one, or none was made."""
-    return len(text) > _SHORT and (_UNABLE.search(text[:_TOP]) is None or _LIST.search(text) is not None)
+    return is_told(text) and (_UNABLE.search(text[:_TOP]) is None or _LIST.search(text) is not None)
 
 
 def _long(text: str) -> str:
