@@ -51,7 +51,6 @@ tools = ""                 # a virtual environment that is lent to them
 
 [points]
 per_trajectory = 4
-unproven = false           # true: cut as well where a person seems to have brought the comments of a review
 
 [views]
 names = ["repo", "trace", "summary", "structured"]
@@ -162,22 +161,20 @@ def ingest(
               help="Git repositories by name that hold the trees which runs began with.")  # fmt: skip
 @click.option("--tools", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
               help="A virtual environment to lend to the sandbox.")  # fmt: skip
-@click.option("--unproven", is_flag=True, help="Let detectors mark as well that miss .95 of precision or recall.")
 def points(
     folder: Path,
     per_trajectory: int,
-    unproven: bool,
     replay: str,
     base: Path | None,
     tools: Path | None,
     **how: Any,
 ) -> None:
-    """Find where to cut each trajectory: milestones, states half way, errors, reviews, delegations."""
+    """Find where to cut each trajectory: milestones, states half way, errors, reviews, delegations, turns."""
     from passdown.data.engine.pipeline import Pipeline, PointsTable, ReplayTable
 
     places = {name: str(place.resolve()) for name, place in (("base", base), ("tools", tools)) if place}
     table = ReplayTable(**places, sandbox=replay == "sandbox")
-    chosen = PointsTable(per_trajectory=per_trajectory, unproven=unproven)
+    chosen = PointsTable(per_trajectory=per_trajectory)
     _run(["points"], Pipeline(source=[], replay=table, points=chosen), folder, **how)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from passdown.data.records import Prefix, Step, Trajectory
-from passdown.data.trajectory import first_request
+from passdown.data.requests import first_request
 from passdown.model.session import UserMessage
 
 

@@ -18,10 +18,10 @@ ActionKind = Literal[
     "READ", "SEARCH", "EDIT", "CREATE", "DELETE", "TEST", "BUILD", "RUN", "INSTALL", "VCS", "PLAN", "NOTE", "SUBMIT",
     "OTHER",
 ]  # fmt: skip
-PointKind = Literal["milestone", "mid", "error", "review", "delegation"]
+PointKind = Literal["milestone", "mid", "error", "review", "delegation", "turn"]
 ViewName = Literal["repo", "trace", "summary", "structured", "oracle_structured"]
 FactType = Literal[
-    "file_changed", "test_result", "decision", "review", "risk", "todo", "cmd", "env", "goal", "next_action"
+    "file_changed", "test_result", "decision", "request", "review", "risk", "todo", "cmd", "env", "goal", "next_action"
 ]
 FactStatus = Literal["observed", "stated", "inferred"]
 SubtaskStatus = Literal["done", "in_progress", "todo", "unknown"]

@@ -10,6 +10,7 @@ import msgspec
 
 from passdown.data.actions.canonical import Canonicalizer, workspace_root
 from passdown.data.records import Action, Outcome, Provenance, Step, Trajectory
+from passdown.data.requests import first_request
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import (
     AnyEvent,
@@ -23,7 +24,6 @@ from passdown.model.session import (
     UserMessage,
     WorkspaceChange,
 )  # fmt: skip
-from passdown.packet.vague import is_vague
 
 _ENCODE = msgspec.json.Encoder(order="deterministic")
 _REMINDERS = lazy_pattern(r"(?s)(?:\s*<system-reminder>(?:(?!<system-reminder>).)*</system-reminder>)+\s*\Z")
@@ -218,17 +218,6 @@ def content_hash(steps: tuple[Step, ...]) -> str:
 
 def _placeless(event: Event) -> Event:
     return msgspec.structs.replace(event, at=None, **_WHERE)
-
-
-def first_request(steps: tuple[Step, ...]) -> str:
-    """Return the first request that says what to do, else what a command was given, else the first request.
-
-    A greeting or `/mode` is no task; where nobody asked for anything else, the words behind a slash command are one.
-    """
-    said = [event for step in steps for event in step.events if isinstance(event, UserMessage)]
-    requests = [event.text for event in said if event.origin in ("human", "plan", "subagent")]
-    commands = [event.text for event in said if event.origin == "command"]
-    return next((text for text in (*requests, *commands) if not is_vague(text)), requests[0] if requests else "")
 
 
 def _first_model(steps: tuple[Step, ...]) -> str:

@@ -46,14 +46,9 @@ def test_an_exported_trace_is_the_view_that_passed_the_gates(long_run: Row, tmp_
         assert made.prompt[-1].content.startswith(made.view.text[:200])
 
 
-@pytest.mark.parametrize("unproven", [False, True])
-def test_a_review_that_a_person_brought_is_cut_at_where_that_is_asked_for(
-    script: Any, tmp_path: Path, *, unproven: bool
-) -> None:
+def test_a_review_that_a_person_brings_is_cut_at(script: Any, tmp_path: Path) -> None:
     run = script().asks("Mend it.").runs("cat src/a.py", "x = 1\n").runs("sed -i s/1/2/ src/a.py").says("Done.")
     made = run.asks("Review comments:\n- the lock is dropped before the channel is closed").says("On it.").trajectory()
     row = Row(id="1", trajectory_id=made.trajectory_id, record=msgspec.json.encode(made))
-    [cuts] = [
-        cuts_in(one) for one in finding_points(9, str(tmp_path), unproven=unproven)([row]) if isinstance(one, Row)
-    ]
-    assert ("review" in {cut.point.kind for cut in cuts.cuts}) == unproven
+    [cuts] = [cuts_in(one) for one in finding_points(9, str(tmp_path))([row]) if isinstance(one, Row)]
+    assert "turn" in {cut.point.kind for cut in cuts.cuts}

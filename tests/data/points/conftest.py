@@ -15,11 +15,11 @@ from passdown.data.subtasks.graph import subtasks
 
 @pytest.fixture(scope="session")
 def points_of() -> Callable[..., tuple[Point, ...]]:
-    """Detect with everything that there is to go by, and with all detectors."""
+    """Detect with everything that there is to go by."""
 
-    def points(trajectory: Trajectory, *, unproven: bool = True, **options: int) -> tuple[Point, ...]:
+    def points(trajectory: Trajectory, **options: int) -> tuple[Point, ...]:
         replayed = replay(trajectory)
-        return detect(trajectory, replayed, subtasks(trajectory, replayed), unproven=unproven, **options)
+        return detect(trajectory, replayed, subtasks(trajectory, replayed), **options)
 
     return points
 

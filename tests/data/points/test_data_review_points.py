@@ -1,4 +1,4 @@
-"""Reviews that arrive, and work that goes to a subagent and comes back."""
+"""Reviews that arrive, what people say, and work that goes to a subagent and comes back."""
 
 from __future__ import annotations
 
@@ -12,18 +12,37 @@ def begun(script):
     return script().asks("Mend it.").runs("cat src/a.py", "x = 1\n")
 
 
-@pytest.mark.parametrize(
-    ("text", "is_review"),
-    [
-        ("Here are the review comments:\n- [P1] drops the lock", True),
-        ("Please address the comments on the pull request.", False),  # they come in when they are fetched
-    ],
-)
-def test_a_persons_review(text, is_review, script, marks_of):
+@pytest.mark.parametrize("text", ["Here are the review comments:\n- [P1] drops the lock", "Now the tests, please."])
+def test_what_a_person_says_is_a_turn_whatever_it_is(text, script, marks_of):
     run = begun(script).says("Done.").asks(text).says("On it.")
     found = marks_of(run.trajectory())
-    assert (found["review_brought"], found["review_received"]) == ([4] if is_review else [], [])
-    assert not marks_of(run.trajectory(), unproven=False)["review_brought"]  # it has to be asked for
+    assert (found["user_turn"], found["review_received"]) == ([4], [])
+
+
+@pytest.mark.parametrize(
+    ("event", "is_turn"),
+    [
+        (UserMessage(text="Go on.", origin="queued"), True),
+        (UserMessage(text="the parser", origin="command", command="/fix"), True),
+        (UserMessage(text="/fix", origin="command", command="/fix"), True),
+        (UserMessage(text="the parser", origin="command"), True),
+        (UserMessage(text="/clear", origin="command"), False),
+        (UserMessage(text="ls", origin="shell"), False),
+        (UserMessage(text="# A plan", origin="plan"), False),
+        (UserMessage(text="Remember the rules.", origin="hook"), False),
+        (UserMessage(text="<system-reminder>Remember.</system-reminder>", origin="injected"), False),
+        (UserMessage(text="Find the callers.", origin="subagent"), False),
+    ],
+)
+def test_who_speaks(event, is_turn, script, marks_of):
+    run = begun(script).says("Done.")
+    run.events.append(event)
+    assert marks_of(run.says("On it.").trajectory())["user_turn"] == ([4] if is_turn else [])
+
+
+def test_before_anything_was_done_is_no_turn(script, marks_of):
+    run = script().asks("Hello.").says("Hello.").asks("Mend it.").runs("cat src/a.py", "x = 1\n").says("Done.")
+    assert not marks_of(run.trajectory())["user_turn"]
 
 
 @pytest.mark.parametrize(

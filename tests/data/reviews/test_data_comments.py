@@ -34,7 +34,7 @@ NAME = "The limit of five has no name of its own."
     ],
 )  # fmt: skip
 def test_a_text_is_split_at_its_comments(text, said):
-    assert [comment.text for comment in comments_in(text, "a person")] == said
+    assert [comment.text for comment in comments_in(text)] == said
 
 
 def begun(script):
@@ -42,7 +42,7 @@ def begun(script):
 
 
 def test_every_way_in_which_comments_come(script):
-    run = begun(script).asks(f"Feedback on your change:\n- {LOCK}").says("I see.")
+    run = begun(script)
     body = json.dumps([{"path": "src/a.py", "line": 3, "user": {"login": "m"}, "body": NAME}])
     run = run.runs("gh api repos/o/r/pulls/7/comments", body)
     shown = (
@@ -57,13 +57,8 @@ def test_every_way_in_which_comments_come(script):
     note = f'<task-notification>\n<summary>Agent "Review it" finished</summary>\n<result>{LOCK} {NAME}</result>'
     run.events.append(UserMessage(text=note, origin="injected"))
     found = [comment for step in run.says("Good.").trajectory().steps for comment in comments_of(step)]
-    assert [(comment.by, comment.place) for comment in found] == [
-        ("a person", ""), ("a reviewer", "src/a.py:3"), ("a reviewer", ""), ("a reviewer", ""), ("a reviewer", ""),
-        ("a reviewer", ""),
-    ]  # fmt: skip
-    assert [comment.text for comment in found] == [
-        f"- {LOCK}", NAME, LOCK, f"- {LOCK}", f"- {NAME}", f"{LOCK} {NAME}",
-    ]  # fmt: skip
+    assert [comment.place for comment in found] == ["src/a.py:3", "", "", "", ""]
+    assert [comment.text for comment in found] == [NAME, LOCK, f"- {LOCK}", f"- {NAME}", f"{LOCK} {NAME}"]
 
 
 @pytest.mark.parametrize(
@@ -110,13 +105,14 @@ def test_what_was_cut_and_what_failed(script, command, shown, said):
 
 
 def test_views_tell_what_a_review_said(script):
-    run = begun(script).asks(f"Feedback on your change:\n- {LOCK}\n- {NAME}").says("On it.").runs("ls", "src")
-    trajectory = run.trajectory()
-    asked = [step.idx for step in trajectory.steps if any(isinstance(event, UserMessage) for event in step.events)][-1]
-    before, after = views_at(trajectory, [asked, asked + 1], ("summary", "structured"))
+    body = json.dumps([{"path": "src/a.py", "line": 3, "body": LOCK}, {"path": "src/b.py", "line": 7, "body": NAME}])
+    run = begun(script).runs("gh api repos/o/r/pulls/7/comments", body).says("On it.").runs("ls", "src")
+    before, after = views_at(run.trajectory(), [3, 4], ("summary", "structured"))
     for view in after:
         assert LOCK in view.text
-        assert {fact.key for fact in view.facts if fact.type == "review"} == {f"- {LOCK}", f"- {NAME}"}
+        assert {(fact.key, fact.value) for fact in view.facts if fact.type == "review"} == {
+            (LOCK, "src/a.py:3"), (NAME, "src/b.py:7"),
+        }  # fmt: skip
     assert all(LOCK not in view.text for view in before)
 
 
@@ -137,7 +133,7 @@ def test_comments_that_an_agent_writes_itself(text, said):
 @pytest.mark.parametrize("text", ["<!--", '"body": "', "<!-- a ", '[{"body": "a"', "- a\n", "**a**\n"])
 def test_no_answer_takes_long(text):
     start = time.process_time()
-    comments_in(text * (200_000 // len(text)), "a reviewer")
+    comments_in(text * (200_000 // len(text)))
     call = ToolCall(call_id="a", tool="Bash", action="execute", command="gh pr view 7 --comments")
     fetched(call, text * (200_000 // len(text)), forge=True)
     assert time.process_time() - start < 5

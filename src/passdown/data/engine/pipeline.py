@@ -73,10 +73,9 @@ class ReplayTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class PointsTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[points]`: how many cuts a trajectory gives at most, and whether detectors of less than .95 mark as well."""
+    """`[points]`: how many cuts a trajectory gives at most."""
 
     per_trajectory: int = 4
-    unproven: bool = False
 
 
 class ViewsTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

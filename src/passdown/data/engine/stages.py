@@ -105,7 +105,6 @@ def points_stage(blobs: Path, points: PointsTable, settings: ReplayTable | None 
 def finding_points(
     per_trajectory: int,
     blobs: str,
-    unproven: bool = False,
     sandbox: bool = False,
     mark: str = "",
     base: str = "",
@@ -130,7 +129,7 @@ def finding_points(
             began = find_base(trajectory, folder)
             replayed = replay(trajectory, began.files if began else None)
             graph = subtasks(trajectory, replayed)
-            found = detect(trajectory, replayed, graph, unproven=unproven)
+            found = detect(trajectory, replayed, graph)
             chosen = select(found, trajectory.trajectory_id, per_trajectory)
             if not chosen:
                 yield dropped("points", trajectory, "no point to cut at")

@@ -28,7 +28,7 @@ PLAIN = 0.2
 """The share of samples that are not interrupted at all, to hold what the model can do anyway."""
 STEP = 0.25
 
-KINDS: tuple[PointKind, ...] = ("milestone", "mid", "error", "review", "delegation")
+KINDS: tuple[PointKind, ...] = ("milestone", "mid", "error", "review", "delegation", "turn")
 _ON_CHANGES = frozenset({"overwrite_file_section", "conflict_hunk", "half_merge", "revert_one_hunk"})
 _FIRST, _LAST = ("stale_note",), ("half_merge", "moved_file")
 

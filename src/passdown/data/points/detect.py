@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from passdown.data.points.run import CONTEXT_BUDGET, Files, Run
-from passdown.data.points.table import FAMILIES, UNPROVEN, family
+from passdown.data.points.table import FAMILIES, family
 from passdown.data.records import Graph, Mark, Point, PointKind, Trajectory
 
-PRIORITY: tuple[PointKind, ...] = ("review", "delegation", "error", "milestone", "mid")
-"""Which kind a point with several is of. The first two are rare, and are events that nothing else shows."""
+PRIORITY: tuple[PointKind, ...] = ("review", "delegation", "turn", "error", "milestone", "mid")
+"""Which kind a point with several is of. The first three are events that nothing else shows."""
 
 _LOOKS = frozenset(("READ", "SEARCH", "VCS"))
 
 
-def detect(
-    trajectory: Trajectory, replay: Files, graph: Graph, *, budget: int = CONTEXT_BUDGET, unproven: bool = False
-) -> tuple[Point, ...]:  # fmt: skip
+def detect(trajectory: Trajectory, replay: Files, graph: Graph, *, budget: int = CONTEXT_BUDGET) -> tuple[Point, ...]:
     """Return the points of a trajectory in order of `k`, with all that was found at each.
 
     Left out are cuts before anything was looked at or changed, and after the work was handed in. `budget` is the
-    context limit, in tokens, for cuts at shares of it. With `unproven` the detectors that miss .95 mark as well.
+    context limit, in tokens, for cuts at shares of it.
     """
     run = Run(trajectory, replay, graph, budget)
     possible = _possible(run)
     found: dict[int, dict[tuple[str, str], Mark]] = {}
-    for name in (*FAMILIES, *(UNPROVEN if unproven else ())):
+    for name in FAMILIES:
         for k, mark in family(name)(run):
             if k in possible:
                 found.setdefault(k, {}).setdefault((mark.detector, mark.detail), mark)

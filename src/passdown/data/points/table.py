@@ -21,10 +21,8 @@ class Detector(NamedTuple):
     oracle: bool = False
 
 
-FAMILIES: tuple[str, ...] = ("milestone", "mid", "error", "review", "delegation")
+FAMILIES: tuple[str, ...] = ("milestone", "mid", "error", "review", "delegation", "turn")
 """The modules beside this one, each with a function `marks`."""
-UNPROVEN: tuple[str, ...] = ("brought",)
-"""Those that only mark where asked to: at the first look fewer than .95 of their marks were right, or of all found."""
 
 DETECTORS: tuple[Detector, ...] = (
     Detector("test_transition", "milestone", "a test that failed passes, and none that passed fails"),
@@ -45,9 +43,9 @@ DETECTORS: tuple[Detector, ...] = (
     Detector("wrong_file", "error", "a source file was changed that is not in the final diff", oracle=True),
     Detector("post_failed_repair_edit", "error", "the first change of a source file after the first failed check"),
     Detector("review_received", "review", "a command showed the comments of a review, or a reviewer reported"),
-    Detector("review_brought", "review", "a person brought the comments of a review"),
     Detector("delegated", "delegation", "work was given to a subagent"),
     Detector("returned", "delegation", "a subagent gave its work back"),
+    Detector("user_turn", "turn", "a person spoke when work had been begun"),
 )
 
 

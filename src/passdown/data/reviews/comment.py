@@ -19,10 +19,9 @@ _SHORT = 40
 
 
 class Comment(NamedTuple):
-    """What a review says of one thing. `by` is "a person" who brought it or "a reviewer", `place` the file and line."""
+    """What a review says of one thing. `place` is the file and line."""
 
     text: str
-    by: str
     place: str = ""
 
 
@@ -31,7 +30,7 @@ def visible(text: str) -> str:
     return _HIDDEN.sub("", text).strip() if "<!--" in text else text
 
 
-def comments_in(text: str, by: str) -> list[Comment]:
+def comments_in(text: str) -> list[Comment]:
     """Split a text that holds comments: at the items of its lists, else at its paragraphs; headings stay with both.
 
     Left out are the line that leads to them, and short words around a list.
@@ -48,7 +47,7 @@ def comments_in(text: str, by: str) -> list[Comment]:
             continue
         if not item and (block.rstrip().endswith((":", "\uff1a")) or (listed and len(block) < _SHORT)):
             continue
-        found.append(Comment(f"{heading}: {block}" if heading else block, by))
+        found.append(Comment(f"{heading}: {block}" if heading else block))
         heading = ""
     return found
 

@@ -102,14 +102,14 @@ def _all(text: str) -> list[Comment]:
         start = following.start() if following else len(text)
     if said or _BODY.search(text, start):
         return said + _torn(text[start:])
-    return comments_in(text, "a reviewer") if start == at.start() else []
+    return comments_in(text) if start == at.start() else []
 
 
 def _torn(text: str) -> list[Comment]:
     """Return what can be read of the comments of JSON that was cut."""
     part = _PART.search(text)
     bodies = _BODY.finditer(text, part.end() if part else 0)
-    return [Comment(_unescaped(found.group(1)), "a reviewer") for found in bodies]
+    return [Comment(_unescaped(found.group(1))) for found in bodies]
 
 
 def _unescaped(body: str) -> str:
@@ -122,11 +122,11 @@ def _unescaped(body: str) -> str:
 def _of_people(text: str) -> list[Comment]:
     """Return what is printed, without what services say: `gh pr view --comments` names who speaks, and then `--`."""
     first, *parts = _SPEAKER.split("\n" + text)
-    said = comments_in(first, "a reviewer")
+    said = comments_in(first)
     for part in parts:
         head, _, body = part.partition("\n--\n")
         if head.partition("\n")[0].strip().removesuffix("[bot]") not in _SERVICES:
-            said += comments_in(body.removesuffix("\n--"), "a reviewer")
+            said += comments_in(body.removesuffix("\n--"))
     return said
 
 
@@ -144,7 +144,7 @@ def _bodies(answer: Any) -> Iterator[Comment]:
             texts = {key: part for key, part in value.items() if isinstance(part, str)}
             if inside:
                 bodies = [part for key, part in texts.items() if "body" in key] or texts.values()
-                yield from (Comment(body, "a reviewer", _place(value)) for body in bodies)
+                yield from (Comment(body, _place(value)) for body in bodies)
 
 
 def _author(comment: dict[str, Any]) -> str:

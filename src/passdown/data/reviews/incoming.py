@@ -1,10 +1,9 @@
-"""The comments of reviews that come in with a step: fetched by a command, reported, or brought by a person."""
+"""The comments of reviews that come in with a step: fetched by a command, or reported."""
 
 from __future__ import annotations
 
 from passdown.data.actions.delegated import is_away
 from passdown.data.records import Step
-from passdown.data.reviews.brought import brings
 from passdown.data.reviews.comment import Comment, comments_in
 from passdown.data.reviews.fetched import fetched
 from passdown.data.reviews.own import own_comments
@@ -30,15 +29,13 @@ def comments_of(step: Step) -> list[Comment]:
         elif isinstance(event, ToolCall) and event.action == "delegate" and is_reviewer(event):
             results = _results(step, event.call_id)
             if not is_away(results) and results[-1].outcome == "ok" and is_report(results[-1].text):
-                found += comments_in(results[-1].text, "a reviewer")
+                found += comments_in(results[-1].text)
     return found + shown(step)
 
 
 def _said(event: UserMessage) -> list[Comment]:
-    if event.origin in ("human", "queued"):
-        return comments_in(event.text, "a person") if brings(event.text) else []
     if event.origin == "injected" and (report := report_of_mate(event.text) or report_in_note(event.text)):
-        return comments_in(report, "a reviewer")
+        return comments_in(report)
     return []
 
 

@@ -22,5 +22,5 @@ def own_comments(text: str) -> list[Comment]:
         words = ": ".join(fields[name] for name in ("title", "body") if fields.get(name))
         if words:
             place = ":".join(fields[name] for name in ("file", "start") if fields.get(name))
-            found.append(Comment(words, "a reviewer", place))
+            found.append(Comment(words, place))
     return found

@@ -19,7 +19,7 @@ SELF_TAILS = 0.3
 _ECHOED = ("repo", "structured")
 COPIES = 1
 """Reconstruction samples of a cut whose answer is the changed files alone, which the question shows, at most."""
-_POINT = {"milestone": 0.1, "review": 0.15, "delegation": 0.15, "mid": 0.2, "error": 0.3}
+_POINT = {"milestone": 0.1, "review": 0.15, "delegation": 0.15, "turn": 0.15, "mid": 0.2, "error": 0.3}
 _VIEW = {"trace": 0.0, "structured": 0.05, "oracle_structured": 0.0, "summary": 0.1, "repo": 0.25}
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from passdown.data.records import Fact, FactStatus, FactType, Step
+from passdown.data.requests import requests_since
+from passdown.data.reviews.comment import comments_in
 from passdown.data.reviews.incoming import comments_of
 from passdown.data.views.continuation import step_of
 from passdown.data.views.material import Material
@@ -22,6 +24,8 @@ KEY = 200
 """Most characters of a key; of a value twice that."""
 MOST = 24
 """Most facts of one type."""
+POINTS = 8
+"""Most of them of one message of a person: what is pasted is longer than what is asked."""
 
 _SENTENCE = lazy_pattern(r"(?<=[.!?])\s+|\n+")
 _CHOICE = lazy_pattern(
@@ -75,7 +79,7 @@ class _Facts:
 
 
 _ORDER: tuple[FactType, ...] = (
-    "goal", "file_changed", "test_result", "cmd", "decision", "review", "todo", "risk", "env",
+    "goal", "file_changed", "test_result", "cmd", "decision", "request", "review", "todo", "risk", "env",
     "next_action",
 )  # fmt: skip
 
@@ -89,6 +93,7 @@ def list_facts(material: Material) -> tuple[Fact, ...]:
         facts.add("file_changed", path, f"{value}, committed" if known.committed else value, known.step)
     _runs(material, facts)
     _words(material, facts)
+    _requests(material, facts)
     _reviews(material, facts)
     _environment(material, facts)
     _packet(material, facts)
@@ -169,10 +174,22 @@ def _reviews(material: Material, facts: _Facts) -> None:
     first = next((at for at, step in enumerate(material.prefix.steps) if step.actions), 0)
     for step in material.prefix.steps[first:]:
         for comment in material.shared.of_step("reviews", step, comments_of):
-            words = " ".join(comment.text.split())
-            where = f"{comment.by}, of {comment.place}" if comment.place else comment.by
-            value = f"{where}: …{words[KEY - 1 :]}" if len(words) > KEY else where
-            facts.add("review", words, value, step.idx, "stated")
+            facts.add("review", *_parted(comment.text, comment.place), step.idx, "stated")
+
+
+def _requests(material: Material, facts: _Facts) -> None:
+    """Add what people said since the work began, point by point: what they ask for, and what they say of the work."""
+    for at, text in requests_since(material.prefix.steps, material.prefix.task_text):
+        for point in comments_in(text)[:POINTS]:
+            if says_something(point.text, 3):
+                facts.add("request", *_parted(point.text, ""), at, "stated")
+
+
+def _parted(text: str, place: str) -> tuple[str, str]:
+    """Return a key, and as its value the place and what the key has no room for."""
+    words = " ".join(text.split())
+    rest = f"…{words[KEY - 1 :]}" if len(words) > KEY else ""
+    return words, ": ".join(part for part in (place, rest) if part)
 
 
 def _choices(step: Step) -> list[str]:

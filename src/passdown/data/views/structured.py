@@ -20,6 +20,7 @@ _CATEGORIES: tuple[tuple[str, FactType, frozenset[str]], ...] = (
     ("Changed", "file_changed", frozenset()),
     ("Tested", "test_result", frozenset()),
     ("Decisions", "decision", frozenset()),
+    ("Asked since", "request", frozenset()),
     ("Comments of reviews", "review", frozenset()),
     ("Risks", "risk", frozenset()),
     ("Environment", "env", frozenset()),
@@ -35,8 +36,10 @@ def build(material: Material, options: Options) -> View:
     packet = render_markdown(material.packet)
     state = block(material.continuation)
     facts = material.facts
+    quoted = {fact for fact in stated_in(facts, packet) if fact.type == "request"}  # in the human's words
+    indexed = tuple(fact for fact in facts if fact not in quoted)
     for items, chars in _ROOMS:
-        index, shown, left = _index(facts, items, chars)
+        index, shown, left = _index(indexed, items, chars)
         text = whole(material.task, "\n".join([packet, state, *index]))
         tokens = estimate_tokens(text)
         if options.budget is None or tokens <= options.budget:
@@ -58,7 +61,7 @@ def _index(facts: tuple[Fact, ...], items: int, chars: int) -> tuple[list[str], 
         of_kind = [fact for fact in facts if fact.type == kind and (not states or fact.value in states)]
         kept = of_kind[-items:]
         left += len(of_kind) - len(kept)
-        if not kept and kind == "review":
+        if not kept and kind in ("request", "review"):
             continue
         if not kept:
             lines.append(f"- {title}: {NONE}")

@@ -89,9 +89,9 @@ def _lines(material: Material) -> Iterator[str]:
         yield f"- Plan, still open: {_listed(todo, 8)}"
     for fact in [fact for fact in facts if fact.type == "decision"][-3:]:
         yield f'- Decided: "{one_line(fact.key, 200)}"'
-    comments = [f'"{one_line(fact.key, 160)}"' for fact in facts if fact.type == "review"]
-    if comments:
-        yield f"- Comments of reviews: {_listed(comments[-6:], 6)}"
+    for title, kind in (("Asked since", "request"), ("Comments of reviews", "review")):
+        if said_there := [f'"{one_line(fact.key, 160)}"' for fact in facts if fact.type == kind]:
+            yield f"- {title}: {_listed(said_there[-6:], 6)}"
     ran = [
         f"{one_line(fact.key, 100)} ({one_line(fact.value, 80)})"
         for fact in facts
