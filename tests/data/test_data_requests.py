@@ -26,6 +26,7 @@ def test_only_what_people_said_since_the_work_began_counts(script):
     run = script().asks("Hello.").says("Hello.").asks("Mend the parser.").runs("ls", "src").asks("And its test.")
     run.events.append(UserMessage(text="<system-reminder>Remember.</system-reminder>", origin="injected"))
     run.events.append(UserMessage(text="/clear", origin="command"))
+    run.events.append(UserMessage(text="", images=1))
     run.events.append(UserMessage(text="Mend the parser.", origin="queued"))  # the task again
     assert since(run.says("Yes.").asks("Then push it.").says("Yes.")) == ["And its test.", "Then push it."]
 

@@ -32,13 +32,13 @@ def first_request(steps: tuple[Step, ...]) -> str:
 def requests_since(steps: Iterable[Step], task: str) -> list[tuple[int, str]]:
     """Return what people said once something had been done, the task left out: the step and the words of each.
 
-    Of a message that was taken back and sent again, longer, only the last is kept.
+    Of a message that was taken back and sent again, longer, only the last is kept; one of images alone has no words.
     """
     found: list[tuple[int, str]] = []
     begun = False
     for step in steps:
         for event in step.events if begun else ():
-            if isinstance(event, UserMessage) and is_request(event) and event.text != task:
+            if isinstance(event, UserMessage) and is_request(event) and event.text.strip() not in ("", task.strip()):
                 if found and event.text.startswith(found[-1][1]):
                     found.pop()
                 found.append((step.idx, event.text))

@@ -18,6 +18,7 @@ from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AssistantMessage, ToolResult
 from passdown.packet.escape import code, inline
 from passdown.packet.looking import looks_around
+from passdown.packet.vague import is_vague
 from passdown.redact.neutralise import one_line
 
 KEY = 200
@@ -181,7 +182,7 @@ def _requests(material: Material, facts: _Facts) -> None:
     """Add what people said since the work began, point by point: what they ask for, and what they say of the work."""
     for at, text in requests_since(material.prefix.steps, material.prefix.task_text):
         for point in comments_in(text)[:POINTS]:
-            if says_something(point.text, 3):
+            if not is_vague(point.text):
                 facts.add("request", *_parted(point.text, ""), at, "stated")
 
 
