@@ -30,6 +30,18 @@ from passdown.model.session import Interruption, ToolResult, UserMessage
         ("Operation stopped by hook: no", "hook", None),
         ("Implement the following plan:\n\n# Plan", "plan", None),
         ("Implement a plan.", "human", "Implement a plan."),
+        (
+            '<agent-message from="a1">\n[Subagent hand-back] The report follows:\n  Done.\n</agent-message>',
+            "injected",
+            None,
+        ),
+        (
+            'Another Claude session sent a message:\n<agent-message from="a1">\nDone.\n</agent-message>',
+            "injected",
+            None,
+        ),
+        ("[Subagent hand-back] The report follows:\n  Done.", "injected", None),
+        ("Another Claude session broke the build, please look.", "human", None),
     ],
 )
 def test_origins(text: str, origin: str, clean: str | None) -> None:

@@ -185,3 +185,71 @@ def test_a_member_of_a_team_that_reviews(who, said, is_review, script, marks_of)
     run = begun(script).runs("ls", "src")
     run.events.append(UserMessage(text=f'<teammate-message teammate_id="{who}">\n{said}', origin="injected"))
     assert marks_of(run.says("Good.").trajectory())["review_received"] == ([4] if is_review else [])
+
+
+def looked(run, agent, *, described="Look at the change", status="completed", told="", turns=0):
+    head = f"Agent {'is idle (waiting for messages)' if status == 'idle' else status}. agent_id: {agent}, agent_type: car, "
+    head += f"status: {status}, description: {described}, elapsed: 9s, total_turns: {turns}, duration: 9s\n\n"
+    return run.uses("read_agent", {"agent_id": agent}, head + told)
+
+
+LOCK = "The lock is dropped before the channel is closed, and the second worker waits for it. "
+
+
+def test_a_look_at_a_subagent_shows_what_it_gave_back(script, marks_of):
+    away = "Agent started in background with agent_id: second-look. You can use read_agent with this agent_id."
+    run = delegate(begun(script), "d1", description="Find the callers", told=away.replace("second-look", "finder"))
+    run = delegate(run.says("Then."), "d2", description="Review of round 1", told=away).says("I wait.")
+    run = looked(run, "second-look", status="running", told="Still at it. " * 9).says("So.")
+    run = looked(run, "finder", told="Three callers are reviewed by nobody: a, b, c. " * 3).says("So.")
+    run = looked(run, "second-look", status="idle", told=f"[Turn 0]\n{LOCK}", turns=1).says("So.")
+    run = looked(run, "second-look", status="idle", told=f"[Turn 0]\n{LOCK}", turns=1).says("So.")
+    run = looked(run, "second-look", described="Review of round 1", status="idle", told=f"[Turn 1]\n{LOCK}", turns=2)
+    found = marks_of(run.says("So.").trajectory())
+    assert (found["review_received"], found["returned"]) == ([7, 9], [6, 7])
+
+
+FRAME = "[Subagent hand-back] The text below is the final report of a subagent. The report follows:\n"
+
+
+@pytest.mark.parametrize("before", ["", "Another Claude session sent a message:\n"])
+@pytest.mark.parametrize(("description", "is_review"), [("Review the change", True), ("Find the callers", False)])
+def test_a_hand_back_is_what_a_subagent_gave_back(description, is_review, before, script, marks_of):
+    run = delegate(
+        begun(script), "d0", description="Write the docs", told="Async agent launched successfully. agentId: a1"
+    )
+    run = delegate(run, "d1", description=description, told="Async agent launched successfully. agentId: b2")
+    told = f'{before}<agent-message from="b2">\n{FRAME}  {LOCK}\n</agent-message>'
+    run.says("I wait.").events.append(UserMessage(text=told, origin="injected"))
+    found = marks_of(run.says("So.").trajectory())
+    assert (found["review_received"], found["returned"]) == ([6] if is_review else [], [6])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told", "is_review"),
+    [
+        ({"task": "Review the proposed fix, and say what is wrong."}, LOCK, True),
+        ({"agent": "code-reviewer", "request": "Look at the change."}, LOCK, True),
+        ({"description": "\u5ba1\u67e5\u8fd9\u4e2a\u4fee\u6539"}, LOCK, True),
+        ({"description": "Review it"}, f'<task id="s1" state="completed">\n<task_result>\n{LOCK}\n</task_result>', True),
+        ({"description": "Review it"}, '<task id="s1" state="completed">\n<task_result>\n\n</task_result>\n</task>' * 2, False),
+        ({"description": "Review it"}, f"{FRAME}  There are no uncommitted changes to review. Shall I look at a branch?", False),
+        ({"description": "Review it"}, "Let me check whether there are tests that show how the functions are really called:", False),
+        ({"description": "Propose a fix", "prompt": "The `reviewer` rejected the first one:"}, LOCK, False),
+        ({"prompt": "The reviewer found two faults in it."}, LOCK, False),
+        ({"prompt": "Build it, test it, then self-review."}, LOCK, False),
+    ],
+)  # fmt: skip
+def test_who_reviews_and_what_is_a_report(arguments, told, is_review, script, marks_of):
+    run = begun(script)
+    run.events.append(ToolCall(call_id="d1", tool="Task", action="delegate", arguments=arguments))
+    run.events.append(ToolResult(call_id="d1", outcome="ok", text=told))
+    assert marks_of(run.says("So.").trajectory())["review_received"] == ([3] if is_review else [])
+
+
+@pytest.mark.parametrize(("results", "is_review"), [(LOCK, True), ("None.", False)])
+def test_a_review_that_a_person_began_by_a_command(results, is_review, script, marks_of):
+    told = f"<user_action>\n  <context>A review.</context>\n  <action>review</action>\n  <results>\n  {results}\n  </results>"
+    run = begun(script).says("Done.")
+    run.events.append(UserMessage(text=told, origin="injected"))
+    assert marks_of(run.says("So.").trajectory())["review_received"] == ([4] if is_review else [])

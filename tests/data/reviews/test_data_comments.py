@@ -56,15 +56,25 @@ def test_every_way_in_which_comments_come(script):
     run.events.append(ToolResult(call_id="e", outcome="ok", text="Agent started in background. You will be told. " * 3))
     note = f'<task-notification>\n<summary>Agent "Review it" finished</summary>\n<result>{LOCK} {NAME}</result>'
     run.events.append(UserMessage(text=note, origin="injected"))
+    head = "Agent completed. agent_id: r, agent_type: car, status: completed, description: Review it, elapsed: 9s\n\n"
+    run = run.uses("read_agent", {"agent_id": "r"}, f"{head}{LOCK} {LOCK}")
     found = [comment for step in run.says("Good.").trajectory().steps for comment in comments_of(step)]
-    assert [comment.place for comment in found] == ["src/a.py:3", "", "", "", ""]
-    assert [comment.text for comment in found] == [NAME, LOCK, f"- {LOCK}", f"- {NAME}", f"{LOCK} {NAME}"]
+    assert [comment.place for comment in found] == ["src/a.py:3", "", "", "", "", ""]
+    assert [comment.text for comment in found] == [
+        NAME,
+        LOCK,
+        f"- {LOCK}",
+        f"- {NAME}",
+        f"{LOCK} {NAME}",
+        f"{LOCK} {LOCK}",
+    ]
 
 
 @pytest.mark.parametrize(
     ("shown", "said"),
     [
         ([{"body": f"<!-- START -->{LOCK}<!-- END\n-->"}, {"body": "<!-- only what a page does not show -->"}], [LOCK]),
+        ([{"body": "\u3053\u306e\u540d\u524d\u306f\u4ed6\u3068\u63c3\u3063\u3066\u3044\u307e\u305b\u3093"}], ["\u3053\u306e\u540d\u524d\u306f\u4ed6\u3068\u63c3\u3063\u3066\u3044\u307e\u305b\u3093"]),
         ([{"body": NAME}, {"body": "Good catch, fixed in 1a2b3c4 by holding it longer."}], [NAME]),
         ([{"body": "Fixed the name in `8d7c6b5a`, thanks for that."}], []),
         ([{"body": "Fixed names are not what the issue asks for, which names them by the folder."}], ["Fixed names are not what the issue asks for, which names them by the folder."]),

@@ -41,8 +41,10 @@ _JSON = lazy_pattern(r"(?m)^[\[{]")
 _NEXT = lazy_pattern(r"\S|\Z")
 _DECODER = json.JSONDecoder()
 _PARTS = frozenset(("reviews", "latestReviews", "reviewThreads", "comments"))
-_PROSE = lazy_pattern(r"(?:\b[A-Za-z'`-]{1,40}[,;:.]? ){3}[A-Za-z'`-]")
-"""Four words in a row: what a comment has, and a list of names and states has not."""
+_PROSE = lazy_pattern(
+    r"(?:(?<!\w)[^\W\d_][\w'`-]{0,39}[,;:.]? ){3}[^\W\d_]|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af][^\x00-\x7f]{7}"
+)
+"""Four words in a row, or eight signs of a script without spaces: a list of names and states has neither."""
 
 _FAILED = lazy_pattern(
     r"(?i)\s*(?:error:|error connecting|gh: |graphql: |fatal: |exited [1-9]|http (?:error )?[45]\d\d|could not resolve"

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from passdown.data.actions.delegated import is_away
+from passdown.data.actions.delegated import is_away, looked_at, unwrapped
 from passdown.data.records import Step
 from passdown.data.reviews.comment import Comment, comments_in
 from passdown.data.reviews.fetched import fetched
 from passdown.data.reviews.own import own_comments
-from passdown.data.reviews.reviewer import is_report, is_reviewer, is_told, report_in_note, report_of_mate
+from passdown.data.reviews.reviewer import (
+    is_report,
+    is_reviewer,
+    is_told,
+    report_in_note,
+    report_of_command,
+    report_of_mate,
+)
 from passdown.model.pattern import lazy_pattern
 from passdown.model.session import AssistantMessage, ToolCall, ToolResult, UserMessage
 
@@ -26,17 +33,20 @@ def comments_of(step: Step) -> list[Comment]:
             found += _said(event)
         elif isinstance(event, AssistantMessage):
             found += own_comments(event.text)
-        elif isinstance(event, ToolCall) and event.action == "delegate" and is_reviewer(event):
+        elif isinstance(event, ToolCall) and event.action == "delegate" and is_reviewer(event.arguments):
             results = _results(step, event.call_id)
             if not is_away(results) and results[-1].outcome == "ok" and is_report(results[-1].text):
-                found += comments_in(results[-1].text)
+                found += comments_in(unwrapped(results[-1].text))
+        elif isinstance(event, ToolResult) and (look := looked_at(event.text)) and is_reviewer(look.about):
+            found += comments_in(look.told) if is_report(look.told) else []
     return found + shown(step)
 
 
 def _said(event: UserMessage) -> list[Comment]:
-    if event.origin == "injected" and (report := report_of_mate(event.text) or report_in_note(event.text)):
-        return comments_in(report)
-    return []
+    if event.origin != "injected":
+        return []
+    text = event.text
+    return comments_in(report_of_mate(text) or report_of_command(text) or report_in_note(text))
 
 
 def shown(step: Step) -> list[Comment]:
