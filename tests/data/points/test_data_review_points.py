@@ -237,6 +237,7 @@ def test_a_hand_back_is_what_a_subagent_gave_back(description, is_review, before
         ({"description": "Review it"}, "Let me check whether there are tests that show how the functions are really called:", False),
         ({"description": "Propose a fix", "prompt": "The `reviewer` rejected the first one:"}, LOCK, False),
         ({"prompt": "The reviewer found two faults in it."}, LOCK, False),
+        ({"description": "The change", "subagent_type": "explore", "prompt": "Review the change."}, LOCK, True),
         ({"prompt": "Build it, test it, then self-review."}, LOCK, False),
     ],
 )  # fmt: skip

@@ -57,7 +57,7 @@ def is_reviewer(about: Mapping[str, Any]) -> bool:
     for value in names:
         if _ABOUT.search(value):
             return _is_review(value)
-    if any(_DOES.search(value) for value in names):
+    if isinstance(described := about.get("description"), str) and _DOES.search(described):
         return False
     prompt = next((value for name in _PROMPTS if isinstance(value := about.get(name), str)), "")[:160]
     return _ABOUT.search(prompt) is not None and _SAID.search(prompt) is None and _is_review(prompt)
