@@ -219,10 +219,11 @@ def test_a_hand_back_is_what_a_subagent_gave_back(description, is_review, before
         begun(script), "d0", description="Write the docs", told="Async agent launched successfully. agentId: a1"
     )
     run = delegate(run, "d1", description=description, told="Async agent launched successfully. agentId: b2")
-    told = f'{before}<agent-message from="b2">\n{FRAME}  {LOCK}\n</agent-message>'
+    run = delegate(run, "d2", description="Review the plan", told="Async agent launched successfully. agentId: c3")
+    told = f'{before}<agent-message from="b2">\n{FRAME}  Nobody reviewed it yet; a review would see: {LOCK}\n</agent-message>'
     run.says("I wait.").events.append(UserMessage(text=told, origin="injected"))
     found = marks_of(run.says("So.").trajectory())
-    assert (found["review_received"], found["returned"]) == ([6] if is_review else [], [6])
+    assert (found["review_received"], found["returned"]) == ([7] if is_review else [], [7])
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def looked_at(text: str) -> Look | None:
 
 
 def handed_back(text: str) -> HandBack | None:
-    """Read a hand-back (Claude Code 2.1.28x frames a report so, and indents its lines); None for another text."""
+    """Read a hand-back (Claude Code 2.1.288 frames a report so, and indents its lines); None for another text."""
     found = _HANDED.match(text)
     if found is None:
         return None

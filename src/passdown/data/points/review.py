@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passdown.data.actions.delegated import is_away, looked_at
+from passdown.data.actions.delegated import handed_back, is_away, looked_at
 from passdown.data.points.away import Away
 from passdown.data.points.run import Found, Run
 from passdown.data.points.signals import Signals
@@ -64,7 +64,9 @@ def _reported(signals: Signals) -> bool:
 def _delivered(signals: Signals) -> bool:
     """Say whether a reviewer's report was delivered after a note said that it was there."""
     for event in signals.step.events:
-        if isinstance(event, UserMessage) and event.origin == "injected" and report_in_note(event.text):
+        if not isinstance(event, UserMessage) or event.origin != "injected":
+            continue
+        if handed_back(event.text) is None and report_in_note(event.text):  # a hand-back names who it is from
             return True
     return any(
         is_verdict(result.text) and looked_at(result.text) is None

@@ -26,7 +26,7 @@ _ENDED = lazy_pattern(r"<[^<>\n]{0,80}exit code -?\d+>")
 
 
 def comments_of(step: Step) -> list[Comment]:
-    """Return the comments that came in with a step, in order. What a reviewer in the background said is in its note."""
+    """Return the comments that came in with a step, in order: a background reviewer's with the note or the look."""
     found: list[Comment] = []
     for event in step.events:
         if isinstance(event, UserMessage):

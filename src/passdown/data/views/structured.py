@@ -36,7 +36,7 @@ def build(material: Material, options: Options) -> View:
     packet = render_markdown(material.packet)
     state = block(material.continuation)
     facts = material.facts
-    quoted = {fact for fact in stated_in(facts, packet) if fact.type == "request"}  # in the human's words
+    quoted = set(stated_in((fact for fact in facts if fact.type == "request"), packet))  # in the human's words
     indexed = tuple(fact for fact in facts if fact not in quoted)
     for items, chars in _ROOMS:
         index, shown, left = _index(indexed, items, chars)
